@@ -50,7 +50,7 @@ class Asking:
         for header in () if is_of_variables(error.truth) else headers:
             if header not in self.kept.opened:
                 self.kept.opened.add(header)
-                raise RestartError
+                raise RestartError((header,))
 
     def raise_differing(self, error: OpenError) -> NoReturn:
         """Follow the words that a condition depends on, or nothing. Raises RestartError, NotFollowedError."""

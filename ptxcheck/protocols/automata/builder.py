@@ -36,9 +36,10 @@ from .loop_heads import LoopHeads
 from .naming_decider import NamingDecider, OpenError
 from .nodes import Arrival, Node, Target
 from .parted_names import Parting
+from .rebuilding import Rebuilding
 from .received_values import ReceivedValues
 from .valuations import Key, Valuation, decided, key_of, restricted
-from .variables import NumbersNeededError
+from .variables import NumbersNeededError, register_of
 
 _MOST_RESTARTS = 60
 _MOST_QUESTIONS = 4
@@ -58,7 +59,7 @@ def build(program: Program, layout: Layout, shape: Shape, rank: int, kept: Kept,
         except RestartError:
             continue
         except NumbersNeededError as error:
-            kept.note_numbers(error.names)
+            kept.note_numbers(map(register_of, error.names))
     raise NotFollowedError("the loops of the kernel are kept in too many ways", -1)
 
 
@@ -86,6 +87,7 @@ class _Builder:
         self._nodes: list[Node] = []
         self._passed: list[int] = []
         """Heads of loops that threads came to, in order."""
+        self._parts = Rebuilding(self._nodes, self._passed, self._heads, self._cta.assumptions, self._decider)
         self._effort = effort
 
     def build(self) -> Automaton:
@@ -133,6 +135,10 @@ class _Builder:
             for slot in come.slots:
                 slot.node, slot.arrival, slot.assigned = number, arrival, assigned
         return left
+
+    def _side(self, first: Come, stop: int) -> list[Come]:
+        """Follow the threads of one side of a branch, again while that learns of loops on that side."""
+        return self._parts.build(lambda: self._region(first, stop))
 
     def _part_at_head(self, come: Come, parts: Sequence[ThreadSet]) -> list[Come]:
         """Let threads that count the rounds of a loop from numbers of their own be roles of their own."""
@@ -326,7 +332,7 @@ class _Builder:
             inner = self._heads.stop_of(join)
             left: list[Come] = []
             for come in self._leave(answers, then, own, residues, inner):
-                left += [come] if come.block == inner else self._region(come, inner)
+                left += [come] if come.block == inner else self._side(come, inner)
             ends.append(left)
         parting = Parting(self._cfg, node.block, join, contents, frozenset(self._passed[passed:]))
         return self._joins.meet(node, ends, parting, residues)
@@ -347,7 +353,7 @@ class _Builder:
         for target, (edge, threads) in zip(node.targets, sides, strict=True):
             own = restricted(contents, contents.keys(), threads, self._shape.threads)
             come = Come((target,), node.block, edge.target, threads, own, residues)
-            ends.append(self._region(come, self._heads.stop_of(join)))
+            ends.append(self._side(come, self._heads.stop_of(join)))
         parting = Parting(self._cfg, node.block, join, contents, frozenset(self._passed[passed:]))
         return self._joins.meet(node, ends, parting, residues)
 

@@ -29,7 +29,12 @@ _MOST_MODULUS = 512
 
 
 class RestartError(Exception):
-    """More is known of how loops are to be kept: the automaton has to be built anew."""
+    """More is known of how loops are to be kept: what was built of the blocks that it is about has to be built anew."""
+
+    def __init__(self, blocks: Iterable[int] | None = None) -> None:
+        super().__init__("loops are to be kept in another way")
+        self.blocks = None if blocks is None else frozenset(blocks)
+        """What is built differs from these blocks on; None: anywhere."""
 
 
 @dataclass(slots=True)
@@ -66,12 +71,13 @@ class Kept:
 
     def keep_numbers(self, names: Iterable[Atom]) -> NoReturn:
         """Keep some variables as numbers from now on. Raises RestartError."""
-        self.note_numbers(names)
-        raise RestartError
+        places = [register_of(name) for name in names]
+        self.note_numbers(places)
+        raise RestartError(block for block, _, _ in places)
 
-    def note_numbers(self, names: Iterable[Atom]) -> None:
+    def note_numbers(self, places: Iterable[Place]) -> None:
         """Keep some variables as numbers when automata are built anew."""
-        self.numbers.update(map(register_of, names))
+        self.numbers.update(places)
         for header, registers in self.variables.items():
             registers -= {each for each in registers if not self.may_vary(header, each)}
 
@@ -83,7 +89,7 @@ class Kept:
     def vary(self, header: int, registers: Iterable[Register]) -> NoReturn:
         """Let registers be variables from a header on. Raises RestartError."""
         self.variables.setdefault(header, set()).update(registers)
-        raise RestartError
+        raise RestartError((header,))
 
     def differs(self, header: int, register: Register, pieces: Sequence[Piece]) -> int:
         """Return between which threads a register may differ that is a symbol at a header, in any of its rounds.
@@ -94,7 +100,7 @@ class Kept:
         known = self.differing.get((header, register))
         self.differing[header, register] = found | (known or 0)
         if known is not None and found & ~known:
-            raise RestartError
+            raise RestartError((header,))
         return self.differing[header, register]
 
     def note_sources(self, symbol: Form, pieces: Iterable[Piece]) -> None:
@@ -117,4 +123,4 @@ class Kept:
         modulus = self.modulus * wanted
         if wanted > 1 and modulus <= _MOST_MODULUS:
             self.modulus = modulus
-            raise RestartError
+            raise RestartError(self.opened | self.widened.keys())

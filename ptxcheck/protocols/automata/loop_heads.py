@@ -35,6 +35,7 @@ from ..symex.values.thread_sets import warps_of
 from ..symex.values.trace import NotFollowedError, ThreadSet
 from ..symex.values.traversal import walk
 from .handed_words import counter
+from .journaled_sets import JournaledSets
 from .kept_loops import Kept, RestartError
 from .nodes import Assigned
 from .received_values import is_received
@@ -56,13 +57,24 @@ class LoopHeads:
         self._threads = threads
         self.kept = kept
         self._steps: dict[int, Mapping[Register, Step]] = {}
-        self._entered: dict[tuple[int, Register], set[Form]] = {}
+        self._entered: JournaledSets[tuple[int, Register], Form] = JournaledSets()
         """Symbols that registers hold where a loop is entered: they are of no round of it."""
         self._loops = {loop.header: loop for loop in program.cfg.loops}
         self._entered_anywhere = frozenset[int]().union(*program.cfg.irreducible)
         self._ways = Ways(program, kept)
         self._computed: list[Register] = []
         """Registers that the round that has just ended has computed from variables."""
+
+    @property
+    def counts(self) -> tuple[int, int]:
+        """How much is known of loops: for `forget_since`."""
+        return self._entered.count, self._ways.count
+
+    def forget_since(self, counts: tuple[int, int]) -> None:
+        """Forget how threads came to blocks since `counts` were these."""
+        entered, ways = counts
+        self._entered.forget_since(entered)
+        self._ways.forget_since(ways)
 
     @cached_property
     def live(self) -> Sequence[AbstractSet[Register]]:
@@ -203,10 +215,12 @@ class LoopHeads:
                 (held, self._advanced(loop, register, value, step, residue, repeats=repeats))
                 for held, value in pieces
             ]
-        entered = self._entered.setdefault((header, register), set())
         if not repeats:
-            entered.update(value for _, value in pieces if isinstance(value, Form))
+            for _, value in pieces:
+                if isinstance(value, Form):
+                    self._entered.add((header, register), value)
         else:
+            entered = self._entered.of((header, register))
             stale = [
                 value
                 for _, value in pieces
@@ -222,7 +236,7 @@ class LoopHeads:
     def _check_variables(self, loop: Loop, register: Register, pieces: list[tuple[ThreadSet, Value]]) -> None:
         """Note a register that a round computes from variables. Raises RestartError."""
         values = [value for _, value in pieces if isinstance(value, Form) and value.origin & VARYING]
-        entered = self._entered[loop.header, register]
+        entered = self._entered.of((loop.header, register))
         stale = [n for value in values for n in variables_in(value) if register_of(n)[0] in loop.blocks]
         if not stale and all(value in entered for value in values):
             return
@@ -309,4 +323,4 @@ class LoopHeads:
         if pieces:
             self.kept.differs(header, register, pieces)
         self.kept.widened.setdefault(header, set()).add(register)
-        raise RestartError
+        raise RestartError((header,))

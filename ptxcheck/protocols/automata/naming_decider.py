@@ -40,6 +40,7 @@ from ..symex.values.thread_sets import is_one_value_in
 from ..symex.values.trace import Peek, Shape, ThreadSet
 from ..symex.values.traversal import walk
 from ..symex.values.wraparound import may_be_negative
+from .extremes import extremes_in
 from .known_residues import KnownResidues
 from .plain_truths import plain
 from .quotients import undivided, undivided_natural
@@ -131,10 +132,9 @@ class NamingDecider:
         raise self._open(named if isinstance(named, Form) else value, threads, point)
 
     def _open(self, truth: Form, threads: ThreadSet, point: int) -> OpenError:
-        """Return what is asked first of a predicate: whether it depends on what nobody has written, if it may."""
-        if _may_be_unwritten(truth):
-            choices = (each for each in _choices_in(truth) if self._answer(each, point) is None)
-            truth = next(choices, truth)
+        """Return what is asked first of a predicate: on which choices it depends, if it does."""
+        choices = _choices_in(truth) if _may_be_unwritten(truth) else extremes_in(truth)
+        truth = next((each for each in choices if self._answer(each, point) is None), truth)
         made = plain(truth)
         truth = made if isinstance(made, Form) else truth
         self.residues.ask(truth)
@@ -151,8 +151,10 @@ class NamingDecider:
         return self.residues.stated(value, self._threads, is_negative)
 
     def _with_choices_made(self, value: Value, point: int) -> Value:
-        """Return a value that may depend on what nobody has written with those choices made that the answers decide."""
-        if not self.answers or not isinstance(value, Form) or not _may_be_unwritten(value):
+        """Return a value with those choices made that the answers decide, if it is asked about them."""
+        if not self.answers or not isinstance(value, Form):
+            return value
+        if not _may_be_unwritten(value) and not any(extremes_in(value)):
             return value
         return Restated(lambda truth: self._answer(truth, point), self._threads, {}).of(value)
 

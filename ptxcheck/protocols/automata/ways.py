@@ -15,6 +15,7 @@ from ...ir import Register
 from ..symex.slice.sliced_program import Program
 from ..symex.values.symbol import Form
 from ..symex.values.trace import NotFollowedError, ThreadSet
+from .journaled_sets import JournaledSets
 from .kept_loops import Kept, RestartError
 from .valuations import Key
 from .variables import LARGEST, is_of_variables
@@ -34,32 +35,41 @@ class Ways:
     def __init__(self, program: Program, kept: Kept) -> None:
         self._program = program
         self._kept = kept
-        self._seen: dict[int, dict[tuple[ThreadSet, int, Key], None]] = {}
+        self._seen: JournaledSets[int, tuple[ThreadSet, int, Key]] = JournaledSets()
+        """The ways to come to each block."""
         self._count: dict[tuple[int, ThreadSet], int] = {}
-        self._all = 0
         self._values: dict[tuple[int, ThreadSet], dict[Register, set[object]]] = {}
         """What registers hold in the ways of a block, kept where these are too many."""
 
     def note(self, block: int, threads: ThreadSet, residue: int, key: Key) -> None:
         """Note a way. Raises RestartError where numbers are variables from now on."""
-        seen = self._seen.setdefault(block, {})
-        if (threads, residue, key) in seen:
+        if not self._seen.add(block, (threads, residue, key)):
             return
-        seen[threads, residue, key] = None
-        self._all += 1
         count = self._count[block, threads] = self._count.get((block, threads), 0) + 1
-        most = _MOST_NUMBERS if self._all <= _LARGE else min(_MOST_NUMBERS, _MOST_OF_LARGE)
+        most = _MOST_NUMBERS if self._seen.count <= _LARGE else min(_MOST_NUMBERS, _MOST_OF_LARGE)
         if count > most * self._kept.modulus:
             self._let_vary(block, threads, key)
 
+    @property
+    def count(self) -> int:
+        """How many ways were noted."""
+        return self._seen.count
+
+    def forget_since(self, count: int) -> None:
+        """Forget all ways but the first."""
+        for block, (threads, _, _) in self._seen.since(count):
+            self._count[block, threads] -= 1
+            self._values.pop((block, threads), None)
+        self._seen.forget_since(count)
+
     def check(self, header: int) -> None:
         """Check that there are not too many for the header of a loop. Raises RestartError, NotFollowedError."""
-        seen, kept = self._seen[header], self._kept
+        seen, kept = self._seen.of(header), self._kept
         if len(seen) <= _MOST_NODES * kept.modulus:
             return
         if header not in kept.opened:
             kept.opened.add(header)
-            raise RestartError
+            raise RestartError((header,))
         values: dict[Register, set[object]] = {}
         for _, _, key in seen:
             _add(key, values)
@@ -67,7 +77,7 @@ class Ways:
         for register in sorted(values):
             if len(values[register]) == most and register not in kept.widened.get(header, ()):
                 kept.widened.setdefault(header, set()).add(register)
-                raise RestartError
+                raise RestartError((header,))
         start = self._program.cfg.blocks[header].start
         raise NotFollowedError("too many ways to begin a round of a loop", start)
 
@@ -76,7 +86,7 @@ class Ways:
         values = self._values.get((block, threads))
         if values is None:
             values = self._values[block, threads] = {}
-            for each, _, earlier in self._seen[block]:
+            for each, _, earlier in self._seen.of(block):
                 if each == threads:
                     _add(earlier, values)
         else:

@@ -13,6 +13,7 @@ executes, and whether the read comes behind the store.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from ..model.actions import Fence, Protocol, Proxy
 from .conflicts import Touch
@@ -24,7 +25,9 @@ UNFENCED = (
 
 def unfenced_far_writes(protocol: Protocol, touches: Sequence[Touch]) -> Iterator[int]:
     """Yield the points of such stores."""
-    far = [touch for touch in touches if _is_far(protocol, touch) and _is_narrowly_fenced(protocol, touch)]
+    stores = [touch for touch in touches if _is_far(protocol, touch)]
+    last = {strand: _last_fences(protocol, strand) for strand in {touch.strand for touch in stores}}
+    far = [touch for touch in stores if last[touch.strand].wide <= touch.index < last[touch.strand].any]
     reads = [t for t in touches if t.proxy is Proxy.ASYNC and not t.writes] if far else []
     for store in far:
         if any(one.may_meet(other) for read in reads for one in store.spans for other in read.spans):
@@ -37,8 +40,17 @@ def _is_far(protocol: Protocol, touch: Touch) -> bool:
     return is_store and any(span.cta != own for span in touch.spans)
 
 
-def _is_narrowly_fenced(protocol: Protocol, touch: Touch) -> bool:
-    """Tell whether the proxy fences behind a store are all of shared::cta; False where there are none."""
-    behind = protocol.strands[touch.strand].actions[touch.index + 1 :]
-    fences = [action for action in behind if isinstance(action, Fence) and action.proxy]
-    return bool(fences) and all(fence.narrow for fence in fences)
+class _LastFences(NamedTuple):
+    """Indices of the last proxy fences of a strand, -1 for none."""
+
+    any: int
+    wide: int
+    """Of those that are not of shared::cta alone."""
+
+
+def _last_fences(protocol: Protocol, strand: int) -> _LastFences:
+    last = wide = -1
+    for index, action in enumerate(protocol.strands[strand].actions):
+        if isinstance(action, Fence) and action.proxy:
+            last, wide = index, wide if action.narrow else index
+    return _LastFences(last, wide)

@@ -17,24 +17,27 @@ Not covered: what a `Failure` says: it is no violation, but a place at which thi
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ...terms.effort import Effort, Work
 from ..automata.automaton import Automaton
 from ..automata.environments import Env
 from ..automata.known_residues import Residue
-from ..automata.nodes import Arrival, Node
+from ..automata.nodes import Node
 from ..model.outcome import Flaw
 from ..symex.values.symbol import Atom
+from .coming_copies import ComingCopies
 from .decisions import AskedAgainError, Decisions, Questions
-from .loop_nests import Ordinals
+from .loop_nests import Ordinals, moved
 from .operations import Failure
 from .order_state import BLOCKED, OrderState
-from .questions import OfReceived, OfStrand, OfVariables, Polled
+from .questions import Free, OfReceived, OfStrand, OfVariables, Polled
 from .received import Contents, Receiving
 from .received_uses import Look, Put, Take
+from .repeated_waits import Place, is_waited_for
 from .roles import Role, Step
+from .rows import Bits
 from .setup import Setup
 from .word_contents import Byte, Found, WordUses, text_of
 
@@ -87,6 +90,8 @@ class _State:
     order: OrderState
     words: Mapping[Byte, int] = field(default_factory=dict)
     received: Contents = field(default_factory=Contents)
+    withheld: tuple[int, ...] = ()
+    """Mbarriers whose phases could end, and that a strand may still copy to which waits for no phase."""
 
     def copy(self) -> _State:
         strands = [each.copy() for each in self.strands]
@@ -124,6 +129,7 @@ class Exploration:
         self._roles = roles
         self.questions = Questions(automata, roles, residues or {})
         self._effort = effort
+        self._coming = ComingCopies(roles, setup.number_of)
         self._seen: dict[object, OrderState] = {}
         self._setup = setup
         self._polls = {
@@ -172,7 +178,7 @@ class Exploration:
         old = self._seen.get(control)
         if old is not None:
             if order.covered_by(old):
-                return []
+                return [state] if self._settle(state, state.withheld) else []
             order.weaken(old)
         self._seen[control] = order.copy()
         self.visits += 1
@@ -209,6 +215,12 @@ class Exploration:
         strand = state.strands[number]
         if isinstance(asked, Polled | OfStrand):
             found, strand.polled = strand.polled, None
+            if (
+                found is None
+                and isinstance(asked, Polled)
+                and self._is_waited_for(state, number, role, strand)
+            ):
+                return False
             return found
         if isinstance(asked, OfVariables):
             return role.variables.truth(node.number, strand.env)
@@ -231,10 +243,7 @@ class Exploration:
                         if self._advance(number, strand, state):
                             asking.add(number)
                         moved |= self.steps != before
-            settled = order.settle()
-            if isinstance(settled, Failure):
-                raise _StuckError(settled)
-            if not settled:
+            if not self._settle(state, self._to_settle(state, asking)):
                 break
         self._tell_words(state)
         if asking:
@@ -250,6 +259,42 @@ class Exploration:
         if failure is not None:
             raise _StuckError(failure)
         return -1
+
+    def _to_settle(self, state: _State, asking: Collection[int]) -> tuple[int, ...]:
+        """Return the mbarriers whose phases end now if the host says so: not those that more copies may come for.
+
+        Phases that nothing else is left to happen before end all the same: see `_visit`.
+        """
+        found = state.order.to_settle()
+        coming: Bits = 0
+        for number, strand in enumerate(state.strands) if found and asking else ():
+            if number in asking or not (strand.ended or state.order.is_awaiting(number)):
+                step = self._roles[number].step(strand.node, strand.env)
+                coming |= self._coming.to(number, step, strand.index)
+        state.withheld = tuple(each for each in found if coming >> each & 1)
+        return tuple(each for each in found if not coming >> each & 1)
+
+    def _settle(self, state: _State, barriers: tuple[int, ...]) -> bool:
+        """End phases as the host says; tell whether there are any."""
+        settled = state.order.settle(barriers)
+        if isinstance(settled, Failure):
+            raise _StuckError(settled)
+        return settled
+
+    def _is_waited_for(self, state: _State, number: int, role: Role, strand: _Strand) -> bool:
+        """Tell whether a strand that polls for a phase waits for it if the poll fails."""
+
+        def decided(place: Place) -> bool | None:
+            asked = self.questions.site(role.automaton, place.node).asked
+            if isinstance(asked, OfVariables):
+                return role.variables.truth(place.node, place.env)
+            if isinstance(asked, OfReceived | OfStrand | Polled | Free):
+                return None
+            node = self._automata[role.automaton].nodes[place.node]
+            return state.decisions.answer(role.automaton, node, place.ordinals, number, place.env)
+
+        polling = Place(strand.node, strand.ordinals, strand.env)
+        return is_waited_for(self._automata[role.automaton], role, polling, decided)
 
     def _is_polling(self, number: int, strand: _Strand) -> bool:
         """Tell whether a strand waits at a poll that was taken to find its phase complete."""
@@ -345,15 +390,5 @@ class Exploration:
                 strand.answers += 1
                 self.steps += 1
             strand.env = role.variables.moved(strand.node, which, strand.env)
-            strand.ordinals = _moved(strand.ordinals, self._automata[role.automaton].nodes[target], arrival)
+            strand.ordinals = moved(strand.ordinals, self._automata[role.automaton].nodes[target], arrival)
             strand.node, strand.index = target, 0
-
-
-def _moved(ordinals: Ordinals, node: Node, arrival: Arrival) -> Ordinals:
-    """Return the rounds of the loops around a node, behind an edge to it."""
-    depth = len(node.loops)
-    if arrival is Arrival.ENTER:
-        return (*ordinals[: depth - 1], 0)
-    if arrival is Arrival.REPEAT:
-        return (*ordinals[: depth - 1], ordinals[depth - 1] + 1)
-    return ordinals[:depth]

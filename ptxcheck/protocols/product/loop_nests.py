@@ -20,7 +20,7 @@ from enum import Enum
 from typing import TypeAlias
 
 from ..automata.automaton import Automaton
-from ..automata.nodes import Arrival
+from ..automata.nodes import Arrival, Node
 from ..symex.values.trace import ThreadSet
 
 Class: TypeAlias = tuple[int, ...]
@@ -34,6 +34,16 @@ class Standing(Enum):
     BEFORE = 0
     INSIDE = 1
     BEHIND = 2
+
+
+def moved(ordinals: Ordinals, node: Node, arrival: Arrival) -> Ordinals:
+    """Return the rounds of the loops around a node, behind an edge to it."""
+    depth = len(node.loops)
+    if arrival is Arrival.ENTER:
+        return (*ordinals[: depth - 1], 0)
+    if arrival is Arrival.REPEAT:
+        return (*ordinals[: depth - 1], ordinals[depth - 1] + 1)
+    return ordinals[:depth]
 
 
 @dataclass(frozen=True, slots=True)

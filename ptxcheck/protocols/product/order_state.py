@@ -184,15 +184,18 @@ class OrderState:
         """Return the mbarriers (by number) that waits have been stopped by."""
         return frozenset(self._state.awaiting.values())
 
-    def settle(self, chosen: tuple[int, ...] | None = None) -> bool | Failure:
-        """Nothing moves: end phases whose symbolic bytes the host balances; False if there are none.
+    def is_awaiting(self, strand: int) -> bool:
+        """Tell whether a strand waits for a phase of an mbarrier."""
+        return strand in self._state.awaiting
 
-        Without a choice these are the ones that a strand waits for, or all if nobody waits for any.
-        """
+    def to_settle(self) -> tuple[int, ...]:
+        """Return which phases the host may end: those that a strand waits for, or all if nobody waits for any."""
         found = self.balanced_by_host()
-        if chosen is None:
-            awaited = set(self._state.awaiting.values())
-            chosen = tuple(each for each in found if each in awaited) or found
+        awaited = set(self._state.awaiting.values())
+        return tuple(each for each in found if each in awaited) or found
+
+    def settle(self, chosen: tuple[int, ...]) -> bool | Failure:
+        """Nothing moves: end phases whose symbolic bytes the host balances; False if there are none."""
         try:
             for barrier in chosen:
                 mbarriers.end_by_host(self._state, barrier)

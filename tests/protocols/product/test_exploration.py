@@ -10,7 +10,8 @@ from ..corpus_runs import ROOT
 from .kernels import shown
 
 HOLD = (
-    "cluster/multicast_pair", "cluster/rows_of_four", "cluster/split_cluster_barrier", "cluster/st_async",
+    "cluster/multicast_pair", "cluster/peeks_at_the_next", "cluster/rows_of_four",
+    "cluster/split_cluster_barrier", "cluster/st_async",
     "cluster/two_ctas_in_step", "cluster/workers_called_by_number", "groups/cp_async_three_stages",
     "groups/store_two_buffers", "handover/barrier_of_the_consumers", "handover/counts_name_both_sides",
     "handover/four_warps_to_one", "handover/named_barriers", "handover/numbers_in_registers",
@@ -26,7 +27,8 @@ HOLD = (
     "roles/rounds_of_two_warps", "roles/tiles_without_work", "roles/two_producers_two_consumers",
     "tcgen05/commits_release_stages", "tcgen05/fp8_tiles", "tcgen05/pair_with_two_accumulators",
     "tcgen05/scale_factors_by_copies", "tcgen05/two_accumulators", "tcgen05/weights_in_tensor_memory",
-    "tcgen05/without_fences", "waits/copy_outstanding", "waits/opposite_parities_one_flip",
+    "tcgen05/without_fences", "waits/copies_when_a_poll_succeeds", "waits/copy_outstanding",
+    "waits/opposite_parities_one_flip",
     "waits/polls_with_back_off", "waits/split_arrive_and_wait", "waits/turn_of_all", "waits/two_phases_a_round",
     "wgmma/attention_of_two", "wgmma/operand_written_by_threads", "wgmma/refilled_behind_a_barrier",
     "wgmma/refilled_behind_the_wait_of_one_warp", "wgmma/released_after_the_wait", "wgmma/sparse_operand",

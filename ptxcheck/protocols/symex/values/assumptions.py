@@ -37,6 +37,16 @@ class Assumptions:
         self._found.setdefault((kind, point), Assumption(kind, text, point))
 
     @property
+    def count(self) -> int:
+        """How many there are."""
+        return len(self._found)
+
+    def forget_since(self, count: int) -> None:
+        """Forget all but the first that were noted."""
+        for key in list(self._found)[count:]:
+            del self._found[key]
+
+    @property
     def all(self) -> tuple[Assumption, ...]:
         """What was noted, in order."""
         return tuple(self._found.values())

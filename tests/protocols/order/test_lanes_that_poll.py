@@ -71,6 +71,27 @@ def test_lanes_that_only_wait_need_none(poll: str, for_every_count: bool) -> Non
     assert not _rests_on_it(result)
 
 
+READ, WRITE = "ld.shared.u32 %r6, [%r3];", "st.shared.u32 [%r3], %r9;"
+PLACE = "shl.b32 %r3, %r2, 2; xor.b32 %r4, %r3, 64; add.u32 %r3, %r3, %r1; add.u32 %r3, %r3, 64;"
+
+
+@ENGINES
+@pytest.mark.parametrize(
+    ("poll", "rests"),
+    [
+        (f"{PLACE} {TEST} @%p4 {READ}", False),
+        (f"{PLACE} {TEST} @!%p4 bra END; {READ}", False),
+        (f"{PLACE} {TEST} @%p4 {READ} @!%p4 {WRITE}", True),
+        (f"{PLACE} {TEST} @!%p4 bra L; {READ} bra END; L: {WRITE}", False),  # all lanes are taken to do both
+        (f"{PLACE} {TEST} selp.u32 %r4, 4, 0, %p4; add.u32 %r3, %r3, %r4; {READ}", True),
+    ],
+    ids=["guard", "branch", "two guards", "two sides", "place"],
+)
+def test_who_touches_less_changes_nothing(poll: str, rests: bool, for_every_count: bool) -> None:
+    """Lanes that found no end leave out what the others read; where they touch something else, the two may meet."""
+    assert _rests_on_it(_judged(poll, for_every_count=for_every_count)) is rests
+
+
 @ENGINES
 def test_one_lane_that_polls_needs_none(for_every_count: bool) -> None:
     told = "@%p2 bra END; " + TEST + " @!%p4 bra END; mbarrier.arrive.shared::cta.b64 _, [%r1+8];"

@@ -27,7 +27,7 @@ from ..values.kinds import Kind
 from ..values.symbol import FROM_SHARED, LANE, WARP, Form, Value
 from ..values.thread_sets import by_warp, is_one_value_in, warps_of
 from ..values.trace import NotFollowedError, Peek, ThreadSet
-from .bounded_polls import Tries
+from .bounded_polls import MOST_COUNTED, Tries
 from .cta import Cta
 from .generic_addresses import check_generic, check_offset
 
@@ -212,12 +212,11 @@ class EventRecorder:
         if point not in self._program.peeks:
             return None
         first = (guard & -guard).bit_length() - 1
-        if self._tries.is_over(point, first):
-            self._cta.assume(
-                AssumptionKind.TRIES,
-                "a poll that has failed a thousand times is tried until it succeeds",
-                point,
-            )
+        counts = point in self._program.polls_that_count
+        if self._tries.is_over(point, first, counts=counts):
+            often = MOST_COUNTED if counts else "a thousand"
+            text = f"a poll that has failed {often} times is tried until it succeeds"
+            self._cta.assume(AssumptionKind.TRIES, text, point)
             return None
         again = self._tries.again(point, first, len(self._cta.log.events))
         return again or (point, first, self._cta.visits.count(("peek", point, first)))

@@ -24,7 +24,7 @@ from ....opcodes.op import Op
 from ....opcodes.spec import Trait
 from .branch_sides import between, join_of
 from .kernel import Kernel
-from .polling import POLLS
+from .polling import POLLS, Polling
 
 _EXCHANGES = frozenset(
     {Op.VOTE, Op.VOTE_SYNC, Op.SHFL, Op.SHFL_SYNC, Op.MATCH_SYNC, Op.REDUX_SYNC, Op.ACTIVEMASK}
@@ -41,6 +41,7 @@ class PollAnswers:
         self._definitions: Definitions = kernel.definitions
         self._run = sorted(sliced | kernel.accesses.keys() | kernel.open_masks.keys())
         self._sliced = sliced
+        self._polling = Polling(self._cfg, self._definitions)
         self._sources: dict[Name, frozenset[Name]] = {}
 
     def leaves_something(self, home: int, way: AbstractSet[int], doomed: AbstractSet[int]) -> bool:
@@ -89,33 +90,57 @@ class PollAnswers:
 
     def _parts_lanes(self, poll: int) -> bool:
         roots = frozenset(Name(register, poll) for register in self._cfg.instructions[poll].writes())
-        return any(self._is_decided(point) for point in self._reached(roots, self._behind_sides))
+        return any(self._is_decided(point, poll) for point in self._reached(roots, self._behind_sides))
 
-    def _is_decided(self, point: int) -> bool:
-        """Tell whether an instruction that reads what an answer decides does something else for each answer."""
+    def _is_decided(self, point: int, poll: int) -> bool:
+        """Tell whether an instruction that reads what a poll decides may do something else where lanes differ."""
         cfg, instruction = self._cfg, self._cfg.instructions[point]
         traits = instruction.operation.traits
         if instruction.operation.op in POLLS:
             return False  # its guard: an address that differs is a predicate away from a branch
         if Trait.BRANCH in traits:
-            return self._do_sides_act(self._block_of(point))
+            return self._do_sides_act(self._block_of(point), poll)
+        if point in self._kernel.accesses and point not in self._sliced:
+            return not self._is_made_by_those_who_found(point, poll)
         return (
             point in self._kernel.events or point in self._kernel.accesses or point in self._kernel.member_masks
             or instruction.operation.op in _EXCHANGES or Trait.TERMINATOR in traits
             or bool(traits & {Trait.STORE, Trait.ATOMIC}) or not cfg.connected(point)
         )  # fmt: skip
 
-    def _do_sides_act(self, block: int) -> bool:
-        """Tell whether threads do more on the sides of a branch than poll and compute."""
+    def _is_made_by_those_who_found(self, point: int, poll: int) -> bool:
+        """Tell whether an access is made by lanes alone that found the phase complete: fewer of them touch less."""
+        guard = self._cfg.instructions[point].guard
+        if guard is None:
+            return False  # its address goes by the answer
+        name = self._definitions.before(point, guard.register)
+        return poll in self._polling.succeeded(name, not guard.negated)
+
+    def _do_sides_act(self, block: int, poll: int) -> bool:
+        """Tell whether threads do more on the sides of a branch than poll, compute and touch what they waited for."""
         inside = between(self._cfg, block)
         points = {point for each in inside.blocks for point in self._cfg.blocks[each].points}
         instructions = self._cfg.instructions
-        return inside.ends or any(
+        if inside.ends or any(
             (point in self._kernel.events and instructions[point].operation.op not in POLLS)
-            or point in self._kernel.accesses or point in self._kernel.member_masks
-            or instructions[point].operation.op in _EXCHANGES
+            or point in self._kernel.member_masks or instructions[point].operation.op in _EXCHANGES
             for point in points
-        )  # fmt: skip
+        ):  # fmt: skip
+            return True
+        touching = {self._block_of(point) for point in points & self._kernel.accesses.keys()}
+        return bool(touching & self._behind_failure(block, poll))
+
+    def _behind_failure(self, block: int, poll: int) -> set[int]:
+        """Return the blocks up to the join of a branch that threads may come to for which the poll has failed."""
+        join = join_of(self._cfg, block)
+        waiting = [edge.target for edge in self._polling.after_failure(block, poll)]
+        seen = set[int]()
+        while waiting:
+            each = waiting.pop()
+            if each not in seen and each not in (join, self._cfg.exit):
+                seen.add(each)
+                waiting.extend(self._cfg.successors[each])
+        return seen
 
     def _behind_sides(self, point: int) -> Iterator[Name]:
         """Yield names that merge what the sides of a branch define."""

@@ -48,6 +48,7 @@ EXPLAINED = {
     "dependent_grid__no_wait": (
         "not covered: global memory; a kernel with no griddepcontrol at all is not known to be launched early"
     ),
+    "lanes_that_poll__two_instructions": "no flaw of order: what lanes find is counted, and no lane goes by it",
     "peer_not_started__no_store": "no flaw of order: bytes that nobody has stored",
     "copies_of_one_instruction__other_bytes": (
         "named in the verdict: the axiom is about bytes in global memory, which the checker does not know"

@@ -35,6 +35,15 @@ _TRY = (
     "WAIT$U:\nmbarrier.try_wait.parity{acquire}.shared::cta.b64 ready, [$A], {parity};\n@!ready bra WAIT$U;"
 )
 
+_POLL = """POLL$U:
+    {polls}
+    vote.sync.all.pred p, ready, -1;
+    vote.sync.any.pred busy, ready, -1;
+    xor.pred wrong, p, busy;
+    @wrong add.u32 wrongs, wrongs, 1;
+    @!p bra POLL$U;"""
+_TEST = "mbarrier.test_wait.parity.shared::cta.b64 ready, [$A], parity;"
+
 FRAGMENTS: dict[str, str] = {
     # delays: of each warp, or of each lane
     "late": _LATE.format(salt="salt"),
@@ -78,6 +87,9 @@ FRAGMENTS: dict[str, str] = {
     "wait first": _TRY.format(acquire="", parity="0"),
     "wait before": _TRY.format(acquire="", parity="parity_before"),
     "wait cluster before": _TRY.format(acquire=".acquire.cluster", parity="parity_before"),
+    "poll": _POLL.format(polls=_TEST),
+    "poll and try": _POLL.format(polls=_TEST.replace("test_wait", "try_wait")),
+    "poll by halves": _POLL.format(polls=f"@upper {_TEST}\n@!upper {_TEST}"),
     "cluster barrier": "barrier.cluster.arrive;\nbarrier.cluster.wait;",
     "cluster barrier relaxed": "barrier.cluster.arrive.relaxed;\nbarrier.cluster.wait;",
     "arrive peer": "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [peer_$A];",

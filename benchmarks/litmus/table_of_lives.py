@@ -238,6 +238,35 @@ LIVES = (
         size=512,
     ),
     Litmus(
+        "lanes_that_poll",
+        "Do lanes that poll by one instruction find one answer?",
+        ("lanes-poll-alike",),
+        (
+            Role(1, "late = a | arrive = full | barrier"),
+            Role(1, "late = b | ?first | ?poll | barrier"),
+        ),
+        (
+            Variant("behind_the_wait", _CONTROL, {"first": "wait = full", "poll": "poll = full"}),
+            Variant("test_wait", _ASKED, {"poll": "poll = full"}, "test_wait while the phase completes"),
+            Variant(
+                "try_wait", _ASKED, {"poll": "poll and try = full"}, "try_wait while the phase completes"
+            ),
+            Variant(
+                "address_of_each_lane",
+                _ASKED,
+                {
+                    "first": "mad.lo.u32 at, lane, late_b, 0; | shr.u32 at, at, 28; | add.u32 at, at, full;",
+                    "poll": "poll = at",
+                },
+                "each lane has the address from a register of its own",
+            ),
+            Variant(
+                "two_instructions", _BROKEN, {"poll": "poll by halves = full"}, "half of the lanes poll first"
+            ),
+        ),
+        setup="leads: init warp = full",
+    ),
+    Litmus(
         "ended_lanes",
         "Are lanes that have ended waited for?",
         ("ended-lanes",),

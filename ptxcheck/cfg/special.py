@@ -60,8 +60,9 @@ _VECTORS: Mapping[str, Uniformity] = {
     "%cluster_nctaid": Uniformity.GRID,
 }
 _VOLATILE = frozenset(
-    {"%clock", "%clock_hi", "%clock64", "%globaltimer", "%globaltimer_lo", "%globaltimer_hi"}
+    {"%clock", "%clock_hi", "%clock64", "%globaltimer", "%globaltimer_lo", "%globaltimer_hi", "%warpid"}
 )
+"""What may be another number when it is read again; `%warpid` is where the hardware has put the warp."""
 _MASKS = frozenset({"%lanemask_eq", "%lanemask_le", "%lanemask_lt", "%lanemask_ge", "%lanemask_gt"})
 
 
@@ -96,9 +97,9 @@ def special_uniformity(name: str) -> Uniformity:
 
 
 def special_value(name: str, width: int, launch: Launch) -> Value | None:
-    """Return the value of a special register, or None for one that changes from read to read."""
+    """Return the value of a special register, or None for one that changes from read to read and has no bounds."""
     if changes(name):
-        return None
+        return _scalar_numbers(name, width, launch) if name in _SCALARS else None
     stem, _, field = name.partition(".")
     if stem in _VECTORS:
         numbers = _vector_numbers(stem, _AXES.get(field, 2), width, launch)

@@ -16,11 +16,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from ..symex.values.kinds import Kind
-from ..symex.values.recurrent_arithmetic import COUNTED, bits_kept
+from ..symex.values.recurrent_arithmetic import bits_kept
 from ..symex.values.substitution import with_pins
 from ..symex.values.symbol import FROM_GLOBAL, FROM_SHARED, INEXACT, Atom, Form, Value
 from ..symex.values.traversal import walk
-from .round_names import OF_ROUND
 
 LARGEST = 16
 """Largest power of two by which numbers are told apart."""
@@ -28,7 +27,16 @@ _WORD_BYTES = 4
 _WORD_BITS = 32
 _WORD = (1 << _WORD_BITS) - 1
 _SIGN = 1 << 31
-_NO_NUMBER_OF_HOST = OF_ROUND | COUNTED | {Kind.LANES, Kind.OPERAND, Kind.UNDEFINED, Kind.DEEP}
+_OF_HOST = frozenset({Kind.PARAM, Kind.SPECIAL, Kind.SYMBOL})
+"""Kinds of what is one number in the whole launch: all that a number of the host is computed from."""
+_COMPUTED = frozenset(
+    {
+        Kind.SUM, Kind.CMP, Kind.BELOW, Kind.COMPARE, Kind.SETP, Kind.NOT, Kind.AND, Kind.OR, Kind.XOR, Kind.SELP,
+        Kind.ADD, Kind.SUB, Kind.MUL, Kind.MULHI, Kind.DIV, Kind.REM, Kind.SHL, Kind.SHR, Kind.SAR, Kind.ABS,
+        Kind.BFE, Kind.BFI, Kind.BFIND, Kind.BREV, Kind.CLZ, Kind.CVT, Kind.LOP3, Kind.POPC, Kind.PRMT, Kind.SHF,
+        Kind.PACK, Kind.PART,
+    }
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,4 +165,4 @@ def _is_of_host(name: Atom) -> bool:
     """Tell whether an atom is one number for the whole launch, which nothing loads."""
     if name.differs or name.origin & (FROM_GLOBAL | FROM_SHARED | INEXACT):
         return False
-    return not any(each.inner_kind in _NO_NUMBER_OF_HOST for each in walk(name))
+    return all(each.inner_kind in _OF_HOST or each.inner_kind in _COMPUTED for each in walk(name))

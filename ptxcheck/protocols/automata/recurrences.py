@@ -83,7 +83,7 @@ def _taken(program: Program, block: int) -> Iterator[int]:
         register
         for point in points
         for register in program.cfg.instructions[point].writes()
-        if program.cfg.instructions[point].operation.op in POLLS
+        if program.cfg.instructions[point].operation.op in POLLS and point not in program.peeks
     }
     for edge in program.cfg.graph.outgoing[block]:
         if edge.guard is None or not edge.guard.negated or edge.guard.register not in polled:

@@ -64,6 +64,15 @@ LANES_WAIT_TOGETHER = Axiom(
     source="the rings of CUTLASS and Triton, in which all lanes of a consumer wait",
     rule="SM023",
 )
+LANES_POLL_ALIKE = Axiom(
+    id="lanes-poll-alike",
+    text="lanes of a warp that poll by one instruction find one answer",
+    source="sm_90a measured (benchmarks/litmus.md); a poll ahead of a wait needs none, as lanes only wait or not",
+    properties=(
+        Property.DEADLOCK_FREEDOM, Property.PHASE_SAFETY, Property.TX_BALANCE, Property.LIFECYCLE,
+        Property.SLOT_SAFETY, Property.EXIT_SAFETY,
+    ),
+)  # fmt: skip
 SAME_VALUE = Axiom(
     id="same-value",
     text="threads that store to the same bytes by one instruction store one value",
@@ -324,6 +333,6 @@ MEMORY: tuple[MemoryAxiom, ...] = (
 """Rows about accesses of shared memory: the first one that removes a race is taken."""
 AXIOMS: tuple[Axiom, ...] = (
     *(row.axiom for row in MEMORY), LANES_WAIT_TOGETHER, LATE_OBSERVER, LATE_INIT, BARRIER_LEFT, COPIES_AT_EXIT,
-    TENSOR_STORE_TOLD, TENSOR_WITHOUT_FENCES, PEER_RUNS, REGISTERS_OF_WARPGROUP, ENDED_LANES,
+    TENSOR_STORE_TOLD, TENSOR_WITHOUT_FENCES, PEER_RUNS, REGISTERS_OF_WARPGROUP, ENDED_LANES, LANES_POLL_ALIKE,
 )  # fmt: skip
 """All rows."""

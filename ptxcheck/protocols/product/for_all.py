@@ -29,6 +29,7 @@ from ..model.axiom import Axiom
 from ..model.launch_answers import requests_of
 from ..model.mechanisms import MEANINGS
 from ..model.outcome import Equation, Proviso
+from ..order.axioms import LANES_POLL_ALIKE
 from ..order.same_instruction_stores import Stores
 from ..symex.interpreter.shared_numbers import OF_TABLES
 from ..symex.slice.layout import Layout
@@ -41,6 +42,7 @@ from .congruences import congruence_of
 from .decisions import Questions
 from .exploration import Exploration, Explored
 from .operations import Failure
+from .polls import polls_of_lanes
 from .questions import Below, Named, OfReceived
 from .received import Receiving
 from .received_uses import Uses as ReceivedUses
@@ -253,6 +255,8 @@ class _Kernel:
             (uses.may_be_overwritten, kept.received.points),
         ]
         points = [point for may_be, points in overwritten if may_be for point in points]
+        for point in polls_of_lanes(automata, self.program.polls_of_lanes):
+            facts.take(LANES_POLL_ALIKE, point)
         return _shown(exploration.questions, kept, setup, explored, points)
 
     def _automata(self, kept: Kept) -> tuple[Automaton, ...]:

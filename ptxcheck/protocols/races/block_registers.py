@@ -156,7 +156,7 @@ def _constant(value: int, count: int) -> Lanes:
 
 
 def _specials(block: Dim, count: int) -> dict[str, Lanes]:
-    x, y, z = block
+    x, y, _ = block
     threads = np.arange(count, dtype=np.uint64)
     lane = threads % number(WARP)
     one = number(1)
@@ -165,7 +165,7 @@ def _specials(block: Dim, count: int) -> dict[str, Lanes]:
     full = number((1 << WARP) - 1)
     found = {
         "%tid.x": threads % number(x), "%tid.y": threads // number(x) % number(y), "%tid.z": threads // number(x * y),
-        "%laneid": lane, "%warpid": threads // number(WARP), "%nwarpid": np.full(count, number(-(-x * y * z // -WARP))),
+        "%laneid": lane,
         "%lanemask_eq": one << lane, "%lanemask_lt": below, "%lanemask_le": upto, "%lanemask_gt": full & ~upto,
         "%lanemask_ge": full & ~below,
     }  # fmt: skip

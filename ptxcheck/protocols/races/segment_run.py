@@ -41,8 +41,6 @@ _Sums = list[Form | None]
 """A sum for each thread; None where it is not known."""
 _ADDING = frozenset({Op.ADD, Op.SUB, Op.MOV, Op.SHL, Op.SELP, Op.NEG})
 _ODD = (".sat", ".cc", ".wide", ".hi")
-_OF_HARDWARE = frozenset({"%warpid", "%nwarpid"})
-"""What PTX leaves open: where the hardware puts a warp."""
 
 
 class _Registers(Registers):
@@ -60,7 +58,7 @@ class _Registers(Registers):
         return None if known is not None and (self.current & ~known).any() else super().read(operand, width)
 
     def _of_special(self, name: str) -> Lanes | None:
-        return None if changes(name) or name in _OF_HARDWARE else super()._of_special(name)
+        return None if changes(name) else super()._of_special(name)
 
     def numbers(self, operand: Operand | None, threads: npt.NDArray[np.int64]) -> list[int | None]:
         """Return what an operand of 32 bits is in some threads; None where that is not known."""

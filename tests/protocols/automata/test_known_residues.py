@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
@@ -10,7 +11,7 @@ from ptxcheck.protocols.automata.known_residues import KnownResidues, Residue
 from ptxcheck.protocols.symex.values import lane_arithmetic as lanes
 from ptxcheck.protocols.symex.values.kinds import Kind
 from ptxcheck.protocols.symex.values.substitution import with_pins
-from ptxcheck.protocols.symex.values.symbol import FROM_GLOBAL, Form, Value, atom
+from ptxcheck.protocols.symex.values.symbol import FROM_GLOBAL, Atom, Form, Value, atom
 
 SIZE = atom(Kind.PARAM, "n", 0, 4)
 NAME = SIZE.terms[0][0]
@@ -74,4 +75,19 @@ def test_numbers_that_are_loaded_or_counted_are_not_asked_for() -> None:
     asked = KnownResidues()
     for value in (masked(LOADED, 3), masked(lanes.add(SIZE, ROUND, 32), 3), masked(SIZE, 5)):
         asked.ask(value)
+    assert not asked.asked
+
+
+OF_STRANDS = (
+    Kind.VARIABLE, Kind.WIDENED, Kind.CARRIED, Kind.PHI, Kind.ROUNDS, Kind.TURN, Kind.LOOP, Kind.RESULT, Kind.RECEIVED,
+    Kind.SHARED, Kind.LOAD, Kind.VOLATILE, Kind.LANE, Kind.SHFL, Kind.VOTE, Kind.OF, Kind.UNKNOWN, Kind.UNDEFINED,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", OF_STRANDS)
+def test_what_strands_have_of_their_own_is_no_number_of_the_host(kind: Kind) -> None:
+    """A variable of a strand was taken for one: each strand has its own, and each case had one for all."""
+    own = Atom((kind, 5, "tries"), 0)
+    asked = KnownResidues()
+    asked.ask(masked(Form(((own, 1),), 0), 1))
     assert not asked.asked

@@ -9,13 +9,15 @@ from ...model.actions import Protocol
 from ...model.axiom import Axiom
 from ...model.mechanisms import PROPERTY_OF
 from ...model.outcome import Problem
-from ...order.axioms import ENDED_LANES, LANES_IN_STEP, REGISTERS_OF_WARPGROUP
+from ...order.axioms import ENDED_LANES, LANES_IN_STEP, LANES_POLL_ALIKE, REGISTERS_OF_WARPGROUP
 from ...order.ended_lanes import ended_beside
 from ...order.lane_order import taken_to_be_in_step
 from ...order.register_budget import changed_apart
 from ...order.same_instruction_stores import Stores, collisions, stored_together
 from ...proof.evidence import Verification
+from ...proof.open_waits import open_waits
 from ...symex.slice.sliced_program import Program
+from ...symex.values.thread_sets import holds_two_lanes
 from ...symex.values.trace import Assumption, Trace
 
 
@@ -23,6 +25,7 @@ class Tolerances:
     """Notes in the result of a verification what its runs rest on so."""
 
     def __init__(self, program: Program, result: Verification) -> None:
+        self._program = program
         self._cfg = program.cfg
         self._result = result
         self._stores = Stores(program.cfg, program.facts)
@@ -50,6 +53,14 @@ class Tolerances:
         point = ended_beside(protocol.strands)
         if point is not None:
             self.take(ENDED_LANES, point)
+
+    def note_polls(self, protocol: Protocol, traces: Sequence[Trace]) -> None:
+        """Note where lanes that poll by one instruction would part if only some of them found the phase complete."""
+        points = self._program.polls_of_lanes
+        for cta, event in open_waits(protocol, points) if points else ():
+            poll = traces[cta].events[event]
+            if event in traces[cta].peeks and holds_two_lanes(poll.threads):
+                self.take(LANES_POLL_ALIKE, poll.point)
 
     def note_lanes(self, traces: Sequence[Trace]) -> None:
         """Note that lanes of a warp are taken to run in step.

@@ -25,9 +25,9 @@ from ..values import lane_arithmetic as lanes
 from ..values.assumptions import READ_ALIKE
 from ..values.kinds import Kind
 from ..values.symbol import FROM_SHARED, LANE, WARP, Form, Value
-from ..values.thread_sets import by_warp, warps_of
+from ..values.thread_sets import by_warp, is_one_value_in, warps_of
 from ..values.trace import NotFollowedError, Peek, ThreadSet
-from .bounded_polls import Tries
+from .bounded_polls import MOST_COUNTED, Tries
 from .cta import Cta
 from .generic_addresses import check_generic, check_offset
 
@@ -66,6 +66,8 @@ class EventRecorder:
             for warp in warps:  # each may find another answer
                 self.record(point, instruction, warp, threads)
             return
+        if point in self._program.polls_of_lanes:
+            self._check_one_phase(point, guard)
         peek = self._peek(point, guard)
         if peek is not None and self._cta.options.peek_fails(peek):
             if self._cta.options.counts_tries:
@@ -210,15 +212,31 @@ class EventRecorder:
         if point not in self._program.peeks:
             return None
         first = (guard & -guard).bit_length() - 1
-        if self._tries.is_over(point, first):
-            self._cta.assume(
-                AssumptionKind.TRIES,
-                "a poll that has failed a thousand times is tried until it succeeds",
-                point,
-            )
+        counts = point in self._program.polls_that_count
+        if self._tries.is_over(point, first, counts=counts):
+            often = MOST_COUNTED if counts else "a thousand"
+            text = f"a poll that has failed {often} times is tried until it succeeds"
+            self._cta.assume(AssumptionKind.TRIES, text, point)
             return None
         again = self._tries.again(point, first, len(self._cta.log.events))
         return again or (point, first, self._cta.visits.count(("peek", point, first)))
+
+    def _check_one_phase(self, point: int, guard: ThreadSet) -> None:
+        """Raise NotFollowedError where lanes of a warp poll different phases, and what each finds decides."""
+        first = (guard & -guard).bit_length() - 1
+        for _, operand in self._program.followed_at(point):
+            value = self._cta.operands.value(operand, guard)
+            if isinstance(value, Form):
+                is_one = is_one_value_in(value.differs, guard, first)
+            else:
+                numbers = lanes.as_lanes(value, self._cta.threads)
+                is_one = all(
+                    numbers[n] == numbers[first] for n in range(first, guard.bit_length()) if guard >> n & 1
+                )
+            if not is_one:
+                raise NotFollowedError(
+                    "lanes of a warp poll different phases here, and go by what each finds", point
+                )
 
     def _check_written(self, operand: Operand, guard: ThreadSet, point: int) -> None:
         if not all(self._cta.registers.covers(register, guard) for register in registers_of(operand)):

@@ -14,7 +14,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ....cfg.optypes import Typing
-from ....cfg.special import changes, special_name
+from ....cfg.special import changes, special_name, special_uniformity
+from ....cfg.uniform import Uniformity
 from ....ir import (
     Address,
     Component,
@@ -144,9 +145,8 @@ class Operands:
 
     def _special(self, name: str, axis: str) -> Value:
         if changes(name):
-            return lanes.opaque(
-                Kind.VOLATILE, name, self._visits.count(("special", name)), differs=LANE | WARP
-            )
+            differs = WARP if special_uniformity(name) <= Uniformity.WARP else LANE | WARP
+            return lanes.opaque(Kind.VOLATILE, name, self._visits.count(("special", name)), differs=differs)
         known = self._specials.get((name, axis))
         if known is None:
             found = self._with_grid(special_register(name, axis, self._shape, self._rank))

@@ -45,7 +45,6 @@ def special_register(name: str, axis: str, shape: Shape, rank: int) -> Value | N
     threads = np.arange(shape.threads, dtype=np.uint64)
     known: dict[str, Value] = {
         "%laneid": threads % 32,
-        "%warpid": threads // 32,
         "%cluster_ctarank": rank,
         "%cluster_nctarank": shape.ctas,
         "%is_explicit_cluster": int(shape.ctas > 1),

@@ -25,8 +25,9 @@ from .kept_stores import KeptStores
 from .kernel import Kernel
 from .layout import declared_sizes
 from .loop_results import LoopResults
+from .poll_answers import PollAnswers
 from .regions import Regions
-from .repeated_polls import unrepeated_polls
+from .repeated_polls import polls_that_count, unrepeated_polls
 from .synchronising_loops import SynchronisingLoops
 
 
@@ -86,8 +87,25 @@ class Program(Kernel):
 
     @cached_property
     def peeks(self) -> frozenset[int]:
-        """Polls that are not repeated until they succeed: when one fails, the thread may go on to something else."""
-        return unrepeated_polls(self, self.doomed)
+        """Polls that are not repeated until they succeed, or that count their failures.
+
+        When one of the first fails, the thread may go on to something else.
+        """
+        return unrepeated_polls(self, self.doomed) | self.polls_that_count
+
+    @cached_property
+    def polls_that_count(self) -> frozenset[int]:
+        """Polls that are repeated until they succeed, and how often they fail decides what their threads do."""
+        return polls_that_count(self, self.doomed, self._answers)
+
+    @cached_property
+    def polls_of_lanes(self) -> frozenset[int]:
+        """Those of the polls that are not repeated by which lanes of a warp would part if they found two answers."""
+        return self._answers.decided_by_lanes(self.peeks)
+
+    @cached_property
+    def _answers(self) -> PollAnswers:
+        return PollAnswers(self, self.points)
 
     def computation(self, point: int) -> Computation | None:
         """Return what an instruction computes, None where it does something else."""

@@ -20,7 +20,7 @@ from ....opcodes.op import Op
 from ....opcodes.spec import Trait
 from ..values.compute import COMPUTE
 
-_KNOWN = frozenset({"%tid", "%ntid", "%laneid", "%warpid"})
+_KNOWN = frozenset({"%tid", "%ntid", "%laneid"})
 _MORE = frozenset({Op.SETP, Op.CVTA})
 
 

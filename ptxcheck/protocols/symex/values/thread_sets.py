@@ -30,6 +30,15 @@ def by_warp(threads: ThreadSet, count: int) -> list[ThreadSet]:
     return [threads & 0xFFFFFFFF << first for first in warps_of(threads, count)]
 
 
+def holds_two_lanes(threads: ThreadSet) -> bool:
+    """Tell whether some of these threads are of one warp."""
+    while threads:
+        if (threads & 0xFFFFFFFF).bit_count() > 1:
+            return True
+        threads >>= 32
+    return False
+
+
 def warps_by_number(value: Lanes, threads: ThreadSet) -> list[ThreadSet]:
     """Return the threads with each number, none where the threads of a warp have several."""
     found: dict[int, ThreadSet] = {}

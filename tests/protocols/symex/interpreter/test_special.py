@@ -51,3 +51,21 @@ def test_ctas_of_a_cluster_run_on_multiprocessors_of_their_own() -> None:
 
     assert verdict("%smid") in (VerdictKind.UNKNOWN, VerdictKind.VIOLATED)
     assert verdict("%nctaid.x") is VerdictKind.PROVED
+
+
+@pytest.mark.parametrize("for_every_count", [False, True])
+@pytest.mark.parametrize("leader", [0, 1])
+def test_the_number_that_hardware_gives_a_warp_is_not_its_index(
+    leader: int, *, for_every_count: bool
+) -> None:
+    """On an H100 `%warpid` is where the warp runs (`benchmarks/hardware/questions/number_of_the_warp.toml`)."""
+    body = """
+    mov.u32 %r9, %tid.x; mov.u32 %r1, smem; setp.eq.u32 %p1, %r9, 0; {number} setp.eq.u32 %p2, %r2, {leader};
+    @!%p1 bra S; mbarrier.init.shared::cta.b64 [%r1], 32; S: bar.sync 0;
+    @!%p2 bra W; mbarrier.arrive.shared::cta.b64 _, [%r1]; bra END;
+    W: mbarrier.try_wait.parity.shared::cta.b64 %p3, [%r1], 0; @!%p3 bra W; END:
+    """
+    by_index = body.format(number="shr.u32 %r2, %r9, 5;", leader=leader)
+    by_hardware = body.format(number="mov.u32 %r2, %warpid;", leader=leader)
+    assert deadlock(by_index, for_every_count=for_every_count) is VerdictKind.PROVED
+    assert deadlock(by_hardware, for_every_count=for_every_count) is VerdictKind.UNKNOWN

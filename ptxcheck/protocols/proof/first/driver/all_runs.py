@@ -171,7 +171,13 @@ class Verifier:
         self._conditions.note_alike()
         self._note_equations()
         self._elect_others()
+        self._note_counted_polls()
         return result
+
+    def _note_counted_polls(self) -> None:
+        """Note where it decides how often a poll fails: not all numbers are run."""
+        for point in sorted(self._program.polls_that_count & self._runner.recorded):
+            self._result.note_reason("how often this poll fails decides what threads do", point)
 
     def show(self, shown: Shown) -> Verification | None:
         """Make the first runs of a kernel that holds for every count, for what they show besides; None if one fails."""
@@ -461,6 +467,7 @@ class Verifier:
         self._tolerances.note_registers(attempt.protocol)
         self._tolerances.note_ended(attempt.protocol)
         self._tolerances.note_lanes(attempt.traces)
+        self._tolerances.note_polls(attempt.protocol, attempt.traces)
         if excused:
             self._conditions.note_excused(attempt)
         elif all(PROPERTY_OF[problem.flaw] in SEPARATE for problem in outcome.problems):

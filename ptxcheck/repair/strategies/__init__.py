@@ -16,6 +16,7 @@ from .byte_count import agree_on_bytes, solve_byte_count
 from .capacity import enlarge_variable
 from .clone import clone_statement
 from .cluster_release import tell_cluster
+from .cluster_ring import complete_cluster_ring
 from .computation import borrow_computation, copy_source
 from .counted_arrival import leave_out_counted_arrival
 from .descriptor import set_descriptor_field
@@ -71,6 +72,7 @@ STRATEGIES: tuple[Strategy, ...] = (
     count_arrival_once,
     close_matrix_group,
     fence_everywhere,
+    complete_cluster_ring,
     insert_statement,
     remove_statement,
     raise_alignment,

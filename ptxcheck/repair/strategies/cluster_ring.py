@@ -16,7 +16,7 @@ Not covered: mbarriers with other offsets in the other CTA; arrivals with counts
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from ...ir import Address, Immediate, Instruction, Register
@@ -66,7 +66,8 @@ def complete_cluster_ring(subject: Subject) -> Iterator[Patch]:
                 *(["meet them in front of the end"] if ends else []),
             ]
             cost = _COST + later + ends
-            yield combined("cluster ring", "; ".join(parts), cost, edits, needs_proof=True)
+            patch = combined("cluster ring", "; ".join(parts), cost, edits, needs_proof=True)
+            yield replace(patch, is_whole=cost < 0)
 
 
 def _ends(ring: _Ring) -> tuple[bool, ...]:

@@ -111,3 +111,10 @@ def test_the_page_changes_with_the_counts() -> None:
     campaigns = read_campaigns()
     fewer = dataclasses.replace(campaigns[0], measured=campaigns[0].measured[1:])
     assert page((fewer, *campaigns[1:]), read_judgements()) != page(campaigns, read_judgements())
+
+
+@pytest.mark.parametrize("told", ["release", "odd_lanes"])
+def test_an_address_that_an_allocation_wrote_is_no_number_that_was_stored_before(told: str) -> None:
+    name = f"address_of_an_allocation__{told}"
+    found = judge(name, dict(kernels())[name])
+    assert (found.findings, "slot-safety" in found.at_fault) == ((), False)

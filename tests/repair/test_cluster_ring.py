@@ -10,13 +10,14 @@ import pytest
 
 from ptxcheck.config import Config
 from ptxcheck.patching.judge import TextJudge
+from ptxcheck.repair import strategies
 from ptxcheck.repair.assemble import find_ptxas
 from ptxcheck.repair.edits import apply_edits
 from ptxcheck.repair.gate import is_proved
 from ptxcheck.repair.patch import Patch
 from ptxcheck.repair.search import repair
 from ptxcheck.repair.strategies.cluster_ring import complete_cluster_ring
-from ptxcheck.repair.subject import subject_of
+from ptxcheck.repair.subject import Subject, subject_of
 from ptxcheck.repair.weighing import Assembler, Safety
 from ptxcheck.rules import RULES, select_rules
 
@@ -204,3 +205,16 @@ def test_without_the_fence_of_initialisations_the_threads_that_meet_release() ->
 )
 def test_what_meets_and_tells_already_is_left_alone(twin: str) -> None:
     assert list(_proposed((_CLUSTER / f"{twin}.ptx").read_text(encoding="utf-8"))) == []
+
+
+def test_no_other_strategy_is_asked_before_it_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    def asked(_: Subject) -> Iterator[Patch]:
+        raise AssertionError("asked")
+
+    monkeypatch.setattr(strategies, "STRATEGIES", (asked,))
+    state = _judge()(unrolled(4))
+    finding = next(each for each in state.findings if each.counterexample is not None)
+    proposed = strategies.propose(subject_of(state.views[finding.kernel or ""], finding))
+    assert next(proposed).is_whole
+    with pytest.raises(AssertionError, match="asked"):
+        next(proposed)

@@ -43,6 +43,12 @@ _POLL = """POLL$U:
     @wrong add.u32 wrongs, wrongs, 1;
     @!p bra POLL$U;"""
 _TEST = "mbarrier.test_wait.parity.shared::cta.b64 ready, [$A], parity;"
+_MAP = "tensormap.replace.tile.{field}.shared::cta.b1024.{width} [landing], {values};\n"
+_MAP_FIELDS = (
+    ("rank", "0"), ("box_dim", "0, 256"), ("global_dim", "0, 256"), ("element_stride", "0, 1"), ("elemtype", "4"),
+    ("interleave_layout", "0"), ("swizzle_mode", "0"), ("fill_mode", "0"),
+)  # fmt: skip
+"""One row of 256 numbers of 64 bits."""
 
 FRAGMENTS: dict[str, str] = {
     # delays: of each warp, or of each lane
@@ -118,9 +124,44 @@ FRAGMENTS: dict[str, str] = {
     "commit": "cp.async.bulk.commit_group;",
     "wait group": "cp.async.bulk.wait_group $A;",
     "wait group read": "cp.async.bulk.wait_group.read $A;",
+    # tensor maps that the kernel makes
+    "make map": (
+        "mov.u32 t0, 0;\n"
+        + "".join(f"st.shared.v4.u32 [landing+{16 * i}], {{t0, t0, t0, t0}};\n" for i in range(8))
+        + _MAP.format(field="global_address", width="b64", values="source")
+        + "".join(_MAP.format(field=field, width="b32", values=values) for field, values in _MAP_FIELDS)
+    ),
+    "change map": _MAP.format(field="global_address", width="b64", values="from"),
+    "publish map": (
+        "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned "
+        "[region], [landing], 128;"
+    ),
+    "acquire map": "fence.proxy.tensormap::generic.acquire.gpu [region], 128;",
+    "acquire other map": "add.u64 addr, region, 128;\nfence.proxy.tensormap::generic.acquire.gpu [addr], 128;",
+    "load by map": (
+        "mov.u32 t0, 0;\ncp.async.bulk.tensor.1d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
+        "[tile], [region, {t0}], [full];"
+    ),
     # copies of threads
     "copy": "* cp.async.cg.shared.global [own+$O], [pattern+$O], 16;",
     "copy operand": "cp.async.cg.shared.global [own], [half_pattern], 16;",
+    # tensor memory: of the lanes of a warp's quarter
+    "allocate": "tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], 32;",
+    "free": "tcgen05.dealloc.cta_group::1.sync.aligned.b32 column, 32;",
+    "allocate pair": "tcgen05.alloc.cta_group::2.sync.aligned.shared::cta.b32 [slot], 32;",
+    "free pair": "tcgen05.dealloc.cta_group::2.sync.aligned.b32 column, 32;",
+    "take column": "ld.shared.u32 column, [slot];",
+    "take quarter": (
+        "ld.shared.u32 column, [slot];\nand.b32 i, warp, 3;\nshl.b32 i, i, 21;\nadd.u32 quarter, column, i;"
+    ),
+    "store tensor": "tcgen05.st.sync.aligned.32x32b.x1.b32 [quarter], {value};",
+    "stored": "tcgen05.wait::st.sync.aligned;",
+    "check tensor": (
+        "tcgen05.ld.sync.aligned.32x32b.x1.b32 {w0}, [quarter];\ntcgen05.wait::ld.sync.aligned;\n"
+        "setp.ne.u32 wrong, w0, value;\n@wrong add.u32 wrongs, wrongs, 1;"
+    ),
+    "tell": "tcgen05.fence::before_thread_sync;",
+    "told": "tcgen05.fence::after_thread_sync;",
     # matrix multiplication
     "ones": "st.shared.v4.u32 [a_own], {one, one, one, one};\nst.shared.v4.u32 [own], {one, one, one, one};",
     "multiply": "wgmma.fence.sync.aligned;\n" + _MULTIPLY % "0" + "wgmma.commit_group.sync.aligned;",

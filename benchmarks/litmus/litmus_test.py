@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from types import MappingProxyType
 
+HOPPER, BLACKWELL = "sm_90a", "sm_100a"
+
 
 class Kind(Enum):
     """Why a variant is there."""
@@ -73,6 +75,8 @@ class Litmus:
     """False where a launch is one trial of each CTA."""
     dependent: bool = False
     """Launches may overlap: programmatic stream serialisation."""
+    target: str = HOPPER
+    """What the kernel is assembled for. The GPU has to be one of these: rows of another one are not run."""
 
     @property
     def threads(self) -> int:

@@ -7,7 +7,7 @@ import re
 from itertools import count
 
 from .fragments import FRAGMENTS
-from .litmus_test import Litmus, Role, Variant
+from .litmus_test import HOPPER, Litmus, Role, Variant
 
 PATTERNS = 64
 """Rounds after which the values repeat."""
@@ -29,6 +29,9 @@ empty, a_own, wrongs, i, at;
     .reg .b64 out, source, data, region, mine, theirs, peer_theirs, from, operands, pattern, half_pattern, addr, \
 a_desc, b_desc, total;
     .reg .f32 c<32>, sum, product;
+"""
+_TENSOR_REGISTERS = """
+    .reg .b32 column, quarter;
 """
 _PROLOGUE = """
     ld.param.u64 out, [p_out];
@@ -142,7 +145,8 @@ def region_bytes(litmus: Litmus) -> int:
 def program(litmus: Litmus, variant: Variant) -> str:
     """Return the PTX of a variant."""
     labels = count()
-    lines = _lines(_REGISTERS) + _lines(_prologue(litmus))
+    registers = _REGISTERS if litmus.target == HOPPER else _REGISTERS + _TENSOR_REGISTERS
+    lines = _lines(registers) + _lines(_prologue(litmus))
     if litmus.cluster > 1:
         lines += _lines(_PEERS)
     lines += _steps(litmus, variant, litmus.setup, labels)
@@ -176,6 +180,7 @@ def _framed(litmus: Litmus, variant: Variant, lines: list[str]) -> str:
     static = not litmus.dynamic
     outside = "" if static else ".extern .shared .align 1024 .b8 tiles[];\n"
     inside = f"    .shared .align 1024 .b8 tiles[{2 * max(litmus.size, 2048)}];\n" if static else ""
+    slot = "" if litmus.target == HOPPER else "    .shared .align 4 .b32 slot;\n"
     parameters = (
         ".param .u64 p_out, .param .u64 p_source, .param .u64 p_data, .param .u32 p_rounds, .param .u32 p_launch,\n"
         "    .param .u32 p_late_a, .param .u32 p_late_b"
@@ -184,9 +189,9 @@ def _framed(litmus: Litmus, variant: Variant, lines: list[str]) -> str:
     return (
         f"// {litmus.asks}\n// {variant.kind.value}: {variant.about or 'as PTX asks for'}\n"
         f"// ptxcheck: launch block={litmus.threads} cluster={litmus.cluster}\n"
-        f".version 8.6\n.target sm_90a\n.address_size 64\n{outside}\n"
+        f".version 8.6\n.target {litmus.target}\n.address_size 64\n{outside}\n"
         f".visible .entry {name}(\n    {parameters}\n) .reqntid {litmus.threads}{cluster}{registers}\n{{\n{inside}"
-        f"    .shared .align 8 .b64 full_barrier;\n    .shared .align 8 .b64 empty_barrier;\n{body}\n}}\n"
+        f"    .shared .align 8 .b64 full_barrier;\n    .shared .align 8 .b64 empty_barrier;\n{slot}{body}\n}}\n"
     )
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from .coverage import AXIOMS_WITHOUT_ROW, EXPLAINED, RULES_WITHOUT_ROW
-from .litmus_test import Kind, Litmus
+from .coverage import EXPLAINED, REQUIRED, RULES_WITHOUT_ROW
+from .litmus_test import HOPPER, Kind, Litmus
 from .program import kernel_name
 from .results import Campaign, Count, Judgement, counts_of, is_weak, read_campaigns, read_judgements
 from .table import SUITE
@@ -30,7 +30,7 @@ CTAs hand data over round after round. Each variant runs under twelve settings: 
 each warp and round below 0, 255, 2,047 or 8,191 cycles, and all of that again beside a kernel whose loads, stores and
 atomics miss L1 and L2. A *hand-over* is a round of one CTA, or its launch. *Weak* counts the words that threads found
 wrong, many in one hand-over perhaps; a hang or a fault is a weak outcome, too, and ends the variant. The driver
-assembles the PTX.
+assembles the PTX. Rows for another GPU than the one at hand are assembled by `ptxas` and judged, and not run.
 
 **0 weak is "not seen in so many hand-overs on this GPU", and not "cannot happen".**
 """
@@ -86,7 +86,8 @@ def _places(campaigns: tuple[Campaign, ...]) -> Iterator[str]:
 def _row(litmus: Litmus, campaigns: tuple[Campaign, ...], judged: dict[str, Judgement]) -> Iterator[str]:
     yield f"### {litmus.name}"
     yield ""
-    yield f"{litmus.asks} Axioms and rules: {', '.join(f'`{claim}`' for claim in litmus.claims)}."
+    where = "" if litmus.target == HOPPER else f" For {litmus.target}."
+    yield f"{litmus.asks} Axioms and rules: {', '.join(f'`{claim}`' for claim in litmus.claims)}.{where}"
     yield ""
     yield "| variant | | the checker says | launches | hand-overs | weak | seen in | counts |"
     yield "| --- | --- | --- | --- | --- | --- | --- | --- |"
@@ -98,7 +99,7 @@ def _row(litmus: Litmus, campaigns: tuple[Campaign, ...], judged: dict[str, Judg
         kind = f"**{variant.kind.value}**" if variant.kind is Kind.ASKED else variant.kind.value
         cells = f"| `{variant.name}`: {about} | {kind} | {said} "
         if not counts:
-            yield cells + "| | | not run | | |"
+            yield cells + f"| | | {'not run' if litmus.target == HOPPER else 'assembled, not run'} | | |"
             continue
         shown = [count for count in counts if is_weak([count])]
         letters = "".join(
@@ -140,9 +141,19 @@ def _explained(campaigns: tuple[Campaign, ...], judged: dict[str, Judgement]) ->
 
 
 def _without() -> Iterator[str]:
-    yield "## Axioms and rules with no row"
+    yield "## Rules about tensor memory: what NVIDIA requires"
     yield ""
-    yield "| axiom or rule | why |"
+    yield "Default rules about order that no row here can show, as no GPU at hand has tensor memory."
+    yield ""
+    yield from _reasons(REQUIRED)
+    yield ""
+    yield "## Rules with no row"
+    yield ""
+    yield from _reasons(RULES_WITHOUT_ROW)
+
+
+def _reasons(reasons: Mapping[str, str]) -> Iterator[str]:
+    yield "| rule | why |"
     yield "| --- | --- |"
-    for name, reason in {**AXIOMS_WITHOUT_ROW, **RULES_WITHOUT_ROW}.items():
+    for name, reason in reasons.items():
         yield f"| `{name}` | {reason} |"

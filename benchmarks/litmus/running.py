@@ -55,7 +55,8 @@ def run_suite(out: Path, *, scale: float, only: str, short_of: int, deadline_sec
     ]
     chosen.sort(key=lambda pair: pair[1].may_hang)
     deadline = time.monotonic() + deadline_seconds
-    gpu, driver, clocks = _environment()
+    gpu, driver, clocks, target = _environment()
+    chosen = [(litmus, variant) for litmus, variant in chosen if litmus.target == target]
     known = read_campaign(out).measured if out.exists() else ()
     campaign = Campaign(gpu, driver, clocks, time.strftime("%Y-%m-%d"), known)
     have = {(measured.kernel, measured.digest) for measured in known}
@@ -125,13 +126,14 @@ def _line(measured: Measured) -> str:
     return f"{measured.kernel}: {total:,} hand-overs, {weak:,} weak {' '.join(failed)}"
 
 
-def _environment() -> tuple[str, str, str]:
-    query = "name,driver_version,clocks.sm,clocks.mem"
+def _environment() -> tuple[str, str, str, str]:
+    """Return GPU, driver, clocks, and the target of its own features."""
+    query = "name,driver_version,clocks.sm,clocks.mem,compute_cap"
     done = subprocess.run(
         ["nvidia-smi", f"--query-gpu={query}", "--format=csv,noheader"],
         capture_output=True,
         text=True,
         check=True,
     )
-    name, driver, sm, memory = (part.strip() for part in done.stdout.splitlines()[0].split(","))
-    return name, driver, f"SM {sm}, memory {memory}"
+    name, driver, sm, memory, capability = (part.strip() for part in done.stdout.splitlines()[0].split(","))
+    return name, driver, f"SM {sm}, memory {memory}", f"sm_{capability.replace('.', '')}a"

@@ -10,6 +10,7 @@ from .litmus_test import Kind, Litmus, Role, Variant
 from .table_of_clusters import CLUSTERS
 from .table_of_fences import FENCES, STORED_IN_BULK, WAIT
 from .table_of_lives import LIVES
+from .table_of_tensor_memory import TENSOR_MEMORY
 
 _CONTROL, _ASKED, _BROKEN = Kind.CONTROL, Kind.ASKED, Kind.BROKEN
 GROUPS = (
@@ -235,5 +236,34 @@ SHARED = (
         ),
     ),
 )
-SUITE: tuple[Litmus, ...] = (*FENCES, *GROUPS, *SHARED, *CLUSTERS, *LIVES)
+_LOAD = "leads: expect = full & load by map"
+MAPS = (
+    Litmus(
+        "tensor_map_that_was_changed",
+        "Does a copy see the new fields of a tensor map that its CTA changed in global memory?",
+        ("PX004", "TD058", "TD066"),
+        (
+            Role(
+                4,
+                (
+                    "late = a | leads: change map | bar.warp.sync -1; | ?early | first_warp: publish map | "
+                    "?acquire | ?late | wait = full | check tile | barrier"
+                ),
+            ),
+        ),
+        (
+            Variant("acquire", _CONTROL, {"acquire": "leads: acquire map", "late": _LOAD}),
+            Variant("no_acquire", _ASKED, {"late": _LOAD}, "no fence.proxy.tensormap"),
+            Variant(
+                "acquire_of_another",
+                _ASKED,
+                {"acquire": "leads: acquire other map", "late": _LOAD},
+                "the fence is for another map",
+            ),
+            Variant("old_map", _BROKEN, {"early": _LOAD}, "the copy is in front of the change"),
+        ),
+        setup="leads: init = full & make map | bar.warp.sync -1; | first_warp: publish map",
+    ),
+)
+SUITE: tuple[Litmus, ...] = (*FENCES, *GROUPS, *SHARED, *MAPS, *CLUSTERS, *LIVES, *TENSOR_MEMORY)
 """All rows."""

@@ -132,30 +132,30 @@ def passing(
     unmasked: list[tuple[Patch, str, Judgement]] = []
     sieve = _Sieve.of(view, target, judges.plain)
     for candidate in _sifted(_patched(text, view, state, target, judges.quick), sieve, judges, budget):
-        if budget.spent >= due:
+        if candidate is not None:
+            patch, patched = candidate
+            judges.watch.tries(budget.used, patch.summary)
+            brief = None if patch.is_whole else judges.brief
+            after = (brief or judges.full)(patched)
+            budget.charge(patched, _effort_of(after, target.kernel))
+            answer = refusal(original, after, target, state, as_strong=brief is None)
+            if answer is Refusal.NEW_FINDING:
+                unmasked.append((patch, patched, after))
+            elif brief is None or answer in (Refusal.STILL_THERE, Refusal.UNREADABLE):
+                if answer is None:
+                    yield (patch,), patched, after
+            elif not (answer is None and is_proved(after, target.kernel)) and _lacks_time(
+                state, after, target.kernel
+            ):
+                if not (patch.needs_proof and budget.workloads.shrink(state, after, target.kernel)):
+                    patience = _WAITING * budget.effort if budget.used > 1 else 0.0
+                    due = due if slow else budget.spent + patience
+                    slow.append((patch, patched))
+            elif answer is None and refusal(original, after := judges.full(patched), target, state) is None:
+                yield (patch,), patched, after
+        if budget.spent >= due:  # before further candidates are asked for, which may take longer
             yield from _passing_late(slow, original, state, target, judges, budget)
             slow, due = [], math.inf
-        if candidate is None:
-            continue
-        patch, patched = candidate
-        judges.watch.tries(budget.used, patch.summary)
-        after = (judges.brief or judges.full)(patched)
-        budget.charge(patched, _effort_of(after, target.kernel))
-        answer = refusal(original, after, target, state, as_strong=judges.brief is None)
-        if answer is Refusal.NEW_FINDING:
-            unmasked.append((patch, patched, after))
-        elif judges.brief is None or answer in (Refusal.STILL_THERE, Refusal.UNREADABLE):
-            if answer is None:
-                yield (patch,), patched, after
-        elif not (answer is None and is_proved(after, target.kernel)) and _lacks_time(
-            state, after, target.kernel
-        ):
-            if not (patch.needs_proof and budget.workloads.shrink(state, after, target.kernel)):
-                patience = _WAITING * budget.effort if budget.used > 1 else 0.0
-                due = due if slow else budget.spent + patience
-                slow.append((patch, patched))
-        elif answer is None and refusal(original, after := judges.full(patched), target, state) is None:
-            yield (patch,), patched, after
     yield from _passing_late(slow, original, state, target, judges, budget)
     if depth > 1:
         yield from _passing_further(unmasked, original, target, judges, budget, depth - 1)
@@ -180,7 +180,7 @@ class _Sieve:
 
     def passes(self, patch: Patch, patched: str, budget: Budget) -> bool:
         """Tell whether the finding is gone for the size of the trial, and no work is lost where only a proof helps."""
-        if self.plain is None or (self.trial is None and not patch.needs_proof):
+        if self.plain is None or patch.is_whole or (self.trial is None and not patch.needs_proof):
             return True
         after = self.plain(patched).views.get(self.view.function.name)
         if after is None:

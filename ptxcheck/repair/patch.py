@@ -44,6 +44,8 @@ class Patch:
     needs_proof: bool = False
     """Nothing but a proof of the whole kernel speaks for it: it is never suggested."""
     release: Release | None = None
+    is_whole: bool = False
+    """It puts in all that is missing, and is verified in full before any other: short runs do not tell."""
 
 
 class Writer:

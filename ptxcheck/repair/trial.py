@@ -35,6 +35,10 @@ class Runs:
     _known: dict[tuple[int, int | None], Verification | None] = field(default_factory=dict)
 
     @property
+    def _takes_numbers(self) -> bool:
+        return bool(list(_given(self.view.function, self.view.launch, 0, None)))
+
+    @property
     def spent(self) -> float:
         """Return the effort of all runs so far."""
         return sum(found.seconds for found in self._known.values() if found is not None)
@@ -42,8 +46,11 @@ class Runs:
     def of(self, size: int, rest: int | None = None) -> Verification | None:
         """Return the run with `size` as first number and `rest` for each further one; None when it fails.
 
-        Without `rest` the further numbers are multiples of the first, so that ends lie behind starts.
+        Without `rest` the further numbers are multiples of the first, so that ends lie behind starts. Where the host
+        passes no number there is one run.
         """
+        if not self._takes_numbers:
+            size, rest = 0, None
         if (size, rest) not in self._known:
             self._known[size, rest] = self._run(size, rest)
         return self._known[size, rest]

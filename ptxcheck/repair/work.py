@@ -29,6 +29,7 @@ from ..protocols.model.actions import (
     Transfer,
     Wait,
 )
+from ..protocols.model.outcome import Flaw
 from ..protocols.proof.simulate import scheduled_steps
 from ..protocols.symex.slice.polling import POLLS
 from ..view import KernelView
@@ -73,6 +74,10 @@ class Work:
     """Where the statements are that are executed at all."""
     met: Counter[Op] = field(default_factory=Counter)
     """Arrivals, waits and barriers."""
+    watched: Counter[Op] = field(default_factory=Counter)
+    """Of these, those of threads that hand over nothing: they only wait."""
+    leaves_late: bool = False
+    """What such a thread waits for when it may be late is left out of the run (`late-bystander`)."""
     awaiting: int = 0
     """Threads that wait for bytes which copies bring."""
     barriers: int = 0
@@ -175,13 +180,18 @@ def _less_met(pairs: _Pairs) -> Iterator[Op]:
 
     A wait that is only asked about may go in one round, and an arrival with a copy that nothing reads.
     """
+    leaves_late = any(new.leaves_late for _, new in pairs)
+
+    def met(work: Work) -> Counter[Op]:
+        return work.met - work.watched if leaves_late else work.met
+
     (first, first_now), (last, last_now) = pairs[0], pairs[-1]
-    rounds = set(_grows_less(first.met, last.met, first_now.met, last_now.met))
+    rounds = set(_grows_less(met(first), met(last), met(first_now), met(last_now)))
     fewer_copies = any(last_now.done[op] < last.done[op] for op in last.copies)
     excused = POLLS | ({Op.MBARRIER_ARRIVE, Op.MBARRIER_EXPECT_TX} if fewer_copies else set())
     for old, new in pairs:
         yield from (
-            op for op, n in old.met.items() if new.met[op] < n and (op in rounds or op not in excused)
+            op for op, n in met(old).items() if met(new)[op] < n and (op in rounds or op not in excused)
         )
 
 
@@ -251,7 +261,11 @@ def work_of(view: KernelView, size: int) -> Work | None:
 
 def _work(runs: Runs, size: int, rest: int | None = None) -> Work | None:
     run = runs.of(size, rest)
-    return None if run is None or run.sample is None else _counted(runs.view, run.sample.protocol)
+    if run is None or run.sample is None:
+        return None
+    work = _counted(runs.view, run.sample.protocol)
+    work.leaves_late = any(p.flaw is Flaw.LATE_OBSERVER for each in run.strict for p in each.problems)
+    return work
 
 
 def _counted(view: KernelView, protocol: Protocol) -> Work:
@@ -279,6 +293,7 @@ def _counted(view: KernelView, protocol: Protocol) -> Work:
         if any(isinstance(action, Wait) for action in strand.actions):
             others = any(isinstance(action, _WORKING) for action in strand.actions)
             work.waiting += strand.threads if others else 0
+        hands_over = any(isinstance(a, (*_WORKING, Expect)) for a in strand.actions)
         for at, action in enumerate(strand.actions):
             op = view.body.instructions[action.point].operation.op
             work.points.setdefault(op, set()).add(action.point)
@@ -286,6 +301,7 @@ def _counted(view: KernelView, protocol: Protocol) -> Work:
                 _count(work, op, strand, action, moments.get((index, at), math.inf), written, read)
             elif isinstance(action, Wait | Rendezvous | Arrive | Expect | AsyncArrive):
                 work.met[op] += strand.threads
+                work.watched[op] += 0 if hands_over else strand.threads
                 if not isinstance(action, Rendezvous) and action.barrier.cta != strand.cta:
                     work.remote[op] += strand.threads
     return work

@@ -6,9 +6,16 @@ import dataclasses
 
 import pytest
 
-from benchmarks.litmus.coverage import AXIOMS_WITHOUT_ROW, EXPLAINED, RULES_WITHOUT_ROW, uncovered
+from benchmarks.litmus.coverage import (
+    EXPLAINED,
+    REQUIRED,
+    RULES_WITHOUT_ROW,
+    ordering_rules,
+    uncovered,
+    unfounded,
+)
 from benchmarks.litmus.judging import judge, kernels
-from benchmarks.litmus.litmus_test import Kind, Litmus, Variant
+from benchmarks.litmus.litmus_test import BLACKWELL, HOPPER, Kind, Litmus, Variant
 from benchmarks.litmus.program import digest, kernel_name, program
 from benchmarks.litmus.report import PATH, contradicted, page
 from benchmarks.litmus.results import counts_of, is_weak, read_campaigns, read_judgements
@@ -25,14 +32,26 @@ def _name(pair: object) -> str:
     return str(getattr(pair, "name", pair))
 
 
-def test_axioms_and_rules_have_a_row_or_a_reason() -> None:
-    assert list(uncovered(_CLAIMS)) == []
+def test_every_axiom_has_a_row_and_every_default_ordering_rule_a_row_or_a_reason() -> None:
+    assert list(uncovered(SUITE)) == []
     known = {rule.id for rule in RULES} | {axiom.id for axiom in AXIOMS}
-    assert _CLAIMS | AXIOMS_WITHOUT_ROW.keys() | RULES_WITHOUT_ROW.keys() <= known
+    assert _CLAIMS | REQUIRED.keys() | RULES_WITHOUT_ROW.keys() <= known
+    assert set(REQUIRED) <= ordering_rules()
 
 
-def test_a_row_that_is_missing_is_seen() -> None:
-    assert "unfenced-copy" in list(uncovered(_CLAIMS - {"unfenced-copy"}))
+@pytest.mark.parametrize("claim", ["unfenced-copy", "tensor-without-fences", "SM020"])
+def test_a_row_that_is_missing_is_seen(claim: str) -> None:
+    assert claim in list(uncovered([litmus for litmus in SUITE if claim not in litmus.claims]))
+
+
+def test_what_no_row_runs_here_is_no_default_finding() -> None:
+    assert list(unfounded(SUITE)) == []
+
+
+def test_a_default_finding_that_no_row_runs_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    told = dataclasses.replace(next(axiom for axiom in AXIOMS if axiom.id == "peer-runs"), rule="TM038")
+    monkeypatch.setattr("benchmarks.litmus.coverage.AXIOMS", (told,))
+    assert list(unfounded(SUITE)) == ["peer-runs"]
 
 
 def test_rows_have_a_control() -> None:
@@ -51,7 +70,8 @@ def test_holes_of_variants_are_in_their_rows() -> None:
 def test_kernels_assemble(litmus: Litmus) -> None:
     texts = [program(litmus, variant) for variant in litmus.variants]
     framed = [text[text.index(".visible") :] if index else text for index, text in enumerate(texts)]
-    assert assemble("\n".join(framed), "sm_90a", find_ptxas() or "").error == ""
+    assert litmus.target in (HOPPER, BLACKWELL)
+    assert assemble("\n".join(framed), litmus.target, find_ptxas() or "").error == ""
 
 
 def test_verdicts_are_of_the_present_kernels() -> None:
@@ -91,3 +111,10 @@ def test_the_page_changes_with_the_counts() -> None:
     campaigns = read_campaigns()
     fewer = dataclasses.replace(campaigns[0], measured=campaigns[0].measured[1:])
     assert page((fewer, *campaigns[1:]), read_judgements()) != page(campaigns, read_judgements())
+
+
+@pytest.mark.parametrize("told", ["release", "odd_lanes"])
+def test_an_address_that_an_allocation_wrote_is_no_number_that_was_stored_before(told: str) -> None:
+    name = f"address_of_an_allocation__{told}"
+    found = judge(name, dict(kernels())[name])
+    assert (found.findings, "slot-safety" in found.at_fault) == ((), False)

@@ -25,7 +25,11 @@ DELAY{n}:
     @q1 bra DELAY{n};
 DELAYED{n}:
 }}"""
-_OF_SECOND_CTA = "mov.u32 hw, %cluster_ctarank; and.b32 hm, hm, hw; "
+_RANK = "mov.u32 hw, %cluster_ctarank; "
+_OF_CTA = {
+    "delay of the second CTA": _RANK + "and.b32 hm, hm, hw; ",
+    "delay of the first CTA": _RANK + "xor.b32 hw, hw, 1; and.b32 hm, hm, hw; ",
+}
 _GLOBAL = ".visible .global .align 16 .b32 ptxcheck_delay[4];\n"
 
 
@@ -37,7 +41,7 @@ class Edit:
     which: tuple[int, ...]
     """Of all instructions of that name, in the order of the text."""
     text: str
-    """The new line in front; `delay` and `delay of the second CTA` are written out, `drop` drops the instruction."""
+    """The new line in front; `delay` and that of a CTA are written out, `drop` drops the instruction."""
 
 
 _LATE_STORE = Edit("stmatrix", (0,), "delay")
@@ -46,6 +50,8 @@ _TILES = "bar.sync", (2, 6, 10)  # behind `repack_fp8_kv_to_bf16`, in the three 
 _PROBABILITIES = "bar.arrive", (0, 1, 2)  # behind `write_p_rmem_smem`
 _PROXY_FENCE, _MEMORY_FENCE = "fence.proxy.async.shared::cta;", "fence.acq_rel.cta;"
 _LATE_CONSUMER = Edit("wgmma.fence", (1, 2, 3, 4, 5, 6, 7), "delay of the second CTA")
+_LATE_FIRST_CONSUMER = Edit("wgmma.fence", (1, 2, 3, 4, 5, 6, 7), "delay of the first CTA")
+_LATE_INIT = Edit("mbarrier.init", (0,), "delay of the second CTA")
 KERNELS: Mapping[str, Mapping[str, tuple[Edit, ...]]] = {
     "prefill": {
         "original": (),
@@ -61,10 +67,15 @@ KERNELS: Mapping[str, Mapping[str, tuple[Edit, ...]]] = {
     },
     "multicast": {
         "original": (),
-        "late_init": (Edit("mbarrier.init", (0,), "delay of the second CTA"),),
+        "late_init": (_LATE_INIT,),
         "late_consumer": (_LATE_CONSUMER,),
     },
-    "multicast_mended": {"original": (), "late_consumer": (_LATE_CONSUMER,)},
+    "multicast_mended": {
+        "original": (),
+        "late_consumer": (_LATE_CONSUMER,),
+        "late_first_consumer": (_LATE_FIRST_CONSUMER,),
+        "late_init": (_LATE_INIT,),
+    },
 }
 """For each kernel: its variants."""
 
@@ -143,7 +154,7 @@ def edited(text: str, edits: tuple[Edit, ...]) -> str:
             if edit.text == "drop":
                 dropped.add(place)
             else:
-                whose = _OF_SECOND_CTA if edit.text == "delay of the second CTA" else ""
+                whose = _OF_CTA.get(edit.text, "")
                 is_delay = edit.text.startswith("delay")
                 fronts[place] = _DELAY.format(whose=whose, n=len(fronts)) if is_delay else edit.text
     kept = [

@@ -6,6 +6,10 @@
     python -m benchmarks.hardware.released.multicast FOLDER
 
 prints a line of JSON for each variant and delay. A variant that hangs is ended after 8 seconds: each has a process.
+
+    python -m benchmarks.hardware.released.multicast FOLDER compare multicast_original NAME ...
+
+times kernels in turn, as graphs of launches, with ratios to the first one of the same round.
 """
 # mypy: ignore-errors
 
@@ -15,6 +19,7 @@ import json
 import statistics
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -34,6 +39,9 @@ CASES = (
     ("multicast_original", (0, 0), 300),
 )
 _ALLOWED = 0.25
+_MAPS = (((K, M), (_TILE_K, _TILE_M)), ((N, K), (_TILE_N // 2, _TILE_K)))
+"""Sizes and boxes of the tensor maps of both operands."""
+LAUNCHES, ROUNDS = 200, 60
 
 
 def main(folder: Path) -> None:
@@ -52,27 +60,118 @@ def main(folder: Path) -> None:
 
 def one(path: Path, delay: tuple[int, int], launches: int) -> None:
     """Run one case and print what came out."""
-    from cuda.bindings import driver as cu
+    product = Product()
+    kernel = product.kernel(path, delay)
+    row = product.wrong(kernel, launches)
+    print(json.dumps(row | {"us": round(statistics.median(product.times(kernel) for _ in range(9)), 2)}))
 
-    def do(result: tuple) -> object:
+
+def compare(folder: Path, names: list[str]) -> None:
+    """Time kernels in turn in one process, round by round, and print medians and ratios to the first one."""
+    product = Product()
+    kernels = [product.kernel(folder / f"{name}.cubin", (0, 0)) for name in names]
+    graphs = [product.graph(kernel) for kernel in kernels]
+    rounds = [[product.times(graph, 1) for graph in graphs] for _ in range(ROUNDS)]
+    for index, name in enumerate(names):
+        times = [each[index] for each in rounds]
+        ratios = sorted(each[index] / each[0] for each in rounds)
+        row = {
+            "kernel": name,
+            "us": round(statistics.median(times), 3),
+            "ratio": round(statistics.median(ratios), 4),
+            "half": [round(ratios[ROUNDS // 4], 4), round(ratios[-ROUNDS // 4], 4)],
+        }
+        print(json.dumps(row), flush=True)
+
+
+class Product:
+    """The context, operands and reference of the product."""
+
+    def __init__(self) -> None:
+        from cuda.bindings import driver as cu
+
+        self.cu = cu
+        self.do(cu.cuInit(0))
+        self.do(cu.cuCtxSetCurrent(self.do(cu.cuDevicePrimaryCtxRetain(self.do(cu.cuDeviceGet(0))))))
+        self.stream = self.do(cu.cuStreamCreate(0))
+        rng = np.random.default_rng(7)
+        a, b = (rng.standard_normal(shape).astype(np.float16) for shape in ((M, K), (K, N)))
+        self.reference = a.astype(np.float32) @ b.astype(np.float32)
+        self.nothing = np.full((M, N), np.nan, np.float16)
+        self.places = [self.do(cu.cuMemAlloc(each.nbytes)) for each in (a, b, self.nothing)]
+        for place, each in zip(self.places, (a, b), strict=False):
+            self.do(cu.cuMemcpyHtoD(place, each.ctypes.data, each.nbytes))
+        self.maps = [self._map(place, *how) for place, how in zip(self.places, _MAPS, strict=False)]
+
+    def do(self, result: tuple) -> object:
         if int(result[0]):
             raise RuntimeError(result[0])
         return result[1] if len(result) == 2 else result[1:]
 
-    do(cu.cuInit(0))
-    do(cu.cuCtxSetCurrent(do(cu.cuDevicePrimaryCtxRetain(do(cu.cuDeviceGet(0))))))
-    module = do(cu.cuModuleLoadData(path.read_bytes()))
-    function = do(cu.cuModuleGetFunction(module, b"product_kernel"))
-    rng = np.random.default_rng(7)
-    a, b = (rng.standard_normal(shape).astype(np.float16) for shape in ((M, K), (K, N)))
-    reference = a.astype(np.float32) @ b.astype(np.float32)
-    out = np.full((M, N), np.nan, np.float16)
-    nothing = out.copy()
-    places = [do(cu.cuMemAlloc(each.nbytes)) for each in (a, b, out)]
-    for place, each in zip(places, (a, b), strict=False):
-        do(cu.cuMemcpyHtoD(place, each.ctypes.data, each.nbytes))
-    maps = [
-        do(
+    def kernel(self, path: Path, delay: tuple[int, int]) -> Callable[[], None]:
+        """Return what launches a kernel."""
+        cu, do = self.cu, self.do
+        module = do(cu.cuModuleLoadData(path.read_bytes()))
+        function = do(cu.cuModuleGetFunction(module, b"product_kernel"))
+        attribute = cu.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+        do(cu.cuFuncSetAttribute(function, attribute, _SHARED))
+        if "late" in path.stem:
+            where, _ = do(cu.cuModuleGetGlobal(module, b"ptxcheck_delay"))
+            words = np.array([*delay, 0, 0], np.uint32)
+            do(cu.cuMemcpyHtoD(where, words.ctypes.data, words.nbytes))
+        config = cu.CUlaunchConfig()
+        config.gridDimX, config.gridDimY, config.gridDimZ = N // _TILE_N, M // _TILE_M, 1
+        config.blockDimX, config.blockDimY, config.blockDimZ = 256, 1, 1
+        config.sharedMemBytes, config.hStream = _SHARED, self.stream
+        cluster = cu.CUlaunchAttribute()
+        cluster.id = cu.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
+        cluster.value.clusterDim.x, cluster.value.clusterDim.y, cluster.value.clusterDim.z = 2, 1, 1
+        config.attrs, config.numAttrs = [cluster], 1
+        c = np.array([int(self.places[2])], np.uint64)
+        arguments = np.array([self.maps[0].getPtr(), self.maps[1].getPtr(), c.ctypes.data], np.uint64)
+
+        def launch(_kept: object = (module, c)) -> None:
+            do(cu.cuLaunchKernelEx(config, function, arguments.ctypes.data, 0))
+
+        return launch
+
+    def graph(self, kernel: Callable[[], None]) -> Callable[[], None]:
+        """Return what launches a kernel many times with no work of the host between."""
+        cu, do = self.cu, self.do
+        do(cu.cuStreamBeginCapture(self.stream, cu.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_GLOBAL))
+        for _ in range(LAUNCHES):
+            kernel()
+        made = do(cu.cuGraphInstantiate(do(cu.cuStreamEndCapture(self.stream)), 0))
+        return lambda: do(cu.cuGraphLaunch(made, self.stream))
+
+    def times(self, launch: Callable[[], None], calls: int = LAUNCHES) -> float:
+        """Return microseconds of a launch, from `LAUNCHES` in a row, which are so many calls."""
+        cu, do = self.cu, self.do
+        start, end = (do(cu.cuEventCreate(0)) for _ in range(2))
+        do(cu.cuEventRecord(start, self.stream))
+        for _ in range(calls):
+            launch()
+        do(cu.cuEventRecord(end, self.stream))
+        do(cu.cuEventSynchronize(end))
+        return do(cu.cuEventElapsedTime(start, end)) * 1000 / LAUNCHES
+
+    def wrong(self, kernel: Callable[[], None], launches: int) -> dict[str, int]:
+        """Return how many launches give a wrong element, and the most of them in one."""
+        cu, do, out = self.cu, self.do, np.empty_like(self.nothing)
+        wrong_launches = most = 0
+        for _ in range(launches):
+            do(cu.cuMemcpyHtoD(self.places[2], self.nothing.ctypes.data, out.nbytes))
+            kernel()
+            do(cu.cuStreamSynchronize(self.stream))
+            do(cu.cuMemcpyDtoH(out.ctypes.data, self.places[2], out.nbytes))
+            wrong = int((~(np.abs(out.astype(np.float32) - self.reference) < _ALLOWED)).sum())
+            wrong_launches += wrong > 0
+            most = max(most, wrong)
+        return {"wrong launches": wrong_launches, "most wrong": most, "of": out.size}
+
+    def _map(self, place: object, sizes: tuple[int, int], box: tuple[int, int]) -> object:
+        cu = self.cu
+        return self.do(
             cu.cuTensorMapEncodeTiled(
                 cu.CUtensorMapDataType.CU_TENSOR_MAP_DATA_TYPE_FLOAT16,
                 2,
@@ -87,52 +186,13 @@ def one(path: Path, delay: tuple[int, int], launches: int) -> None:
                 cu.CUtensorMapFloatOOBfill.CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE,
             )
         )
-        for place, sizes, box in (
-            (places[0], (K, M), (_TILE_K, _TILE_M)),
-            (places[1], (N, K), (_TILE_N // 2, _TILE_K)),
-        )
-    ]
-    attribute = cu.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
-    do(cu.cuFuncSetAttribute(function, attribute, _SHARED))
-    if "late" in path.stem:
-        where, _ = do(cu.cuModuleGetGlobal(module, b"ptxcheck_delay"))
-        words = np.array([*delay, 0, 0], np.uint32)
-        do(cu.cuMemcpyHtoD(where, words.ctypes.data, words.nbytes))
-    config = cu.CUlaunchConfig()
-    config.gridDimX, config.gridDimY, config.gridDimZ = N // _TILE_N, M // _TILE_M, 1
-    config.blockDimX, config.blockDimY, config.blockDimZ = 256, 1, 1
-    config.sharedMemBytes, config.hStream = _SHARED, cu.CUstream(0)
-    cluster = cu.CUlaunchAttribute()
-    cluster.id = cu.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
-    cluster.value.clusterDim.x, cluster.value.clusterDim.y, cluster.value.clusterDim.z = 2, 1, 1
-    config.attrs, config.numAttrs = [cluster], 1
-    c = np.array([int(places[2])], np.uint64)
-    arguments = np.array([maps[0].getPtr(), maps[1].getPtr(), c.ctypes.data], np.uint64)
-    wrong_launches = most = 0
-    for _ in range(launches):
-        do(cu.cuMemcpyHtoD(places[2], nothing.ctypes.data, nothing.nbytes))
-        do(cu.cuLaunchKernelEx(config, function, arguments.ctypes.data, 0))
-        do(cu.cuCtxSynchronize())
-        do(cu.cuMemcpyDtoH(out.ctypes.data, places[2], out.nbytes))
-        wrong = int((~(np.abs(out.astype(np.float32) - reference) < _ALLOWED)).sum())
-        wrong_launches += wrong > 0
-        most = max(most, wrong)
-    times = []
-    for _ in range(9):
-        start, end = (do(cu.cuEventCreate(0)) for _ in range(2))
-        do(cu.cuEventRecord(start, 0))
-        for _ in range(200):
-            do(cu.cuLaunchKernelEx(config, function, arguments.ctypes.data, 0))
-        do(cu.cuEventRecord(end, 0))
-        do(cu.cuEventSynchronize(end))
-        times.append(do(cu.cuEventElapsedTime(start, end)) * 5)
-    row = {"wrong launches": wrong_launches, "most wrong": most, "of": out.size}
-    print(json.dumps(row | {"us": round(statistics.median(times), 2)}))
 
 
 if __name__ == "__main__":
     if len(sys.argv) == 2:
         main(Path(sys.argv[1]).resolve())
+    elif sys.argv[2] == "compare":
+        compare(Path(sys.argv[1]), sys.argv[3:])
     else:
         folder, kernel, *numbers = sys.argv[1:]
         cycles, warps, launches = map(int, numbers)

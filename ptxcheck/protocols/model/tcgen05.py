@@ -70,10 +70,11 @@ def _commit(occurrence: Occurrence) -> Iterator[Action]:
 
 
 def _allocate(occurrence: Occurrence) -> Iterator[Action]:
-    """The address is written to shared memory once for the warp."""
+    """The address is written to shared memory once for the warp, and no lane goes on before."""
     if occurrence.leads:
         yield Access(occurrence.point, writes=occurrence.spans("dst", _ADDRESS_BYTES), blocks=True)
         yield TensorAccess(occurrence.point, "", writes=tensor_columns.made(occurrence), allocates=True)
+    yield from _together(occurrence)
 
 
 def _load(occurrence: Occurrence) -> Iterator[Action]:

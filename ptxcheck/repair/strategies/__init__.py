@@ -16,6 +16,7 @@ from .byte_count import agree_on_bytes, solve_byte_count
 from .capacity import enlarge_variable
 from .clone import clone_statement
 from .cluster_release import tell_cluster
+from .cluster_ring import complete_cluster_ring
 from .computation import borrow_computation, copy_source
 from .counted_arrival import leave_out_counted_arrival
 from .descriptor import set_descriptor_field
@@ -71,6 +72,7 @@ STRATEGIES: tuple[Strategy, ...] = (
     count_arrival_once,
     close_matrix_group,
     fence_everywhere,
+    complete_cluster_ring,
     insert_statement,
     remove_statement,
     raise_alignment,
@@ -129,6 +131,9 @@ BROAD = frozenset(
 """Strategies that try what other places of the kernel have: so many patches, in a large kernel, that they come last."""
 _LARGE = 4000
 """Instructions."""
+WHOLE: tuple[Strategy, ...] = (fence_everywhere, complete_cluster_ring)
+"""Strategies that put in at once all that is missing. What they propose in front of everything else is tried before
+the other strategies are asked, which takes minutes in a large kernel."""
 
 
 def propose(*subjects: Subject) -> Iterator[Patch]:
@@ -138,8 +143,10 @@ def propose(*subjects: Subject) -> Iterator[Patch]:
     if is_large:
         stages = tuple(tuple(s for s in STRATEGIES if (s in BROAD) is broad) for broad in (False, True))
     seen: set[object] = set()
-    for strategies in stages:
+    for strategies in (WHOLE, *stages):
         found = [patch for subject in subjects for strategy in strategies for patch in strategy(subject)]
+        if strategies is WHOLE:
+            found = [patch for patch in found if patch.cost < 0]
         for patch in sorted(found, key=lambda p: (p.cost, p.strategy, p.edits)):
             if patch.edits not in seen:
                 seen.add(patch.edits)

@@ -53,12 +53,22 @@ class KeptStores:
     def table(self) -> frozenset[int]:
         """Stores to constant places."""
         return frozenset(
-            point
-            for point, instruction in enumerate(self._cfg.instructions)
-            if instruction.operation.op is Op.ST
-            and self._cfg.connected(point)
-            and _has_constant_place(instruction)
+            point for point in self._stores if _has_constant_place(self._cfg.instructions[point])
         )
+
+    @cached_property
+    def _stores(self) -> tuple[int, ...]:
+        """Ordinary stores, but those to words that an allocation of tensor memory writes, too."""
+        instructions = self._cfg.instructions
+        stores = [
+            point
+            for point, instruction in enumerate(instructions)
+            if instruction.operation.op is Op.ST and self._cfg.connected(point)
+        ]
+        allocations = (p for p, each in enumerate(instructions) if each.operation.op is Op.TCGEN05_ALLOC)
+        written = [place for point in allocations if (place := self._kernel.place(point)) is not None]
+        shared = stores_meeting(written, ((point, self._kernel.place(point)) for point in stores), {})
+        return tuple(point for point in stores if point not in shared)
 
     @cached_property
     def ring(self) -> frozenset[int]:
@@ -117,11 +127,7 @@ class KeptStores:
         """Return the stores to computed places that write where some loads read."""
         if not read:
             return frozenset()
-        stores = (
-            point
-            for point, instruction in enumerate(self._cfg.instructions)
-            if instruction.operation.op is Op.ST and self._cfg.connected(point) and point not in self.table
-        )
+        stores = (point for point in self._stores if point not in self.table)
         return stores_meeting(read, ((point, self._kernel.place(point)) for point in stores), sizes)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from string import ascii_uppercase
 
 from .coverage import EXPLAINED, REQUIRED, RULES_WITHOUT_ROW
 from .litmus_test import HOPPER, Kind, Litmus
@@ -76,7 +77,7 @@ def contradicted(campaigns: tuple[Campaign, ...], judged: dict[str, Judgement]) 
 def _places(campaigns: tuple[Campaign, ...]) -> Iterator[str]:
     yield "| counts | GPU | driver | clocks before | date | variants |"
     yield "| --- | --- | --- | --- | --- | --- |"
-    for letter, campaign in zip("ABCDEFGH", campaigns, strict=False):
+    for letter, campaign in zip(ascii_uppercase, campaigns, strict=False):
         yield (
             f"| {letter} | {campaign.gpu} | {campaign.driver} | {campaign.clocks} | {campaign.date} |"
             f" {len(campaign.measured)} |"
@@ -104,7 +105,7 @@ def _row(litmus: Litmus, campaigns: tuple[Campaign, ...], judged: dict[str, Judg
         shown = [count for count in counts if is_weak([count])]
         letters = "".join(
             letter
-            for letter, campaign in zip("ABCDEFGH", campaigns, strict=False)
+            for letter, campaign in zip(ascii_uppercase, campaigns, strict=False)
             if counts_of([campaign], litmus, variant)
         )
         launches, hand_overs = sum(c.launches for c in counts), sum(c.hand_overs for c in counts)

@@ -292,5 +292,44 @@ CLUSTERS = (
         cluster=2,
         rounds=False,
     ),
+    Litmus(
+        "peer_ended_behind_stores",
+        "May a CTA end behind a relaxed cluster barrier while stores of another one are on their way to it?",
+        ("CL020",),
+        (Role(4, "cluster barrier | first_cta: late = a & store peer"),),
+        (
+            Variant("barrier_at_exit", _CONTROL, {"meet": "cluster barrier"}),
+            Variant(
+                "relaxed_barrier",
+                _ASKED,
+                {"meet": _RELAXED},
+                "the arrivals at the end are relaxed",
+                may_hang=True,
+            ),
+        ),
+        end="?meet",
+        cluster=2,
+        rounds=False,
+    ),
+    Litmus(
+        "peer_ended_behind_arrivals",
+        "May a CTA end behind a relaxed cluster barrier while arrivals of another one are on their way to it?",
+        ("CL020",),
+        (Role(1, "cluster barrier | first_cta: late = a & arrive peer = full"),),
+        (
+            Variant("barrier_at_exit", _CONTROL, {"meet": "cluster barrier"}),
+            Variant(
+                "relaxed_barrier",
+                _ASKED,
+                {"meet": _RELAXED},
+                "the arrivals at the end are relaxed",
+                may_hang=True,
+            ),
+        ),
+        setup="leads: init warp = full & fence.mbarrier_init.release.cluster;",
+        end="?meet",
+        cluster=2,
+        rounds=False,
+    ),
 )
 """Rows of clusters."""

@@ -4,7 +4,8 @@ Property: without a problem, each access of the shared memory of a CTA by anothe
 mbarriers, is over in every schedule before the CTA ends.
 
 Argument: an access is safe when some thread of the CTA knows, before that thread ends, that it is over: the CTA lives
-at least as long as that thread.
+at least as long as that thread. A store is over where it is visible; that its thread has passed it says nothing: on an
+H100 stores into another CTA come behind a relaxed cluster barrier (`benchmarks/litmus.md`).
 
 Not covered: what is strict alone. Copies of the CTA itself need not be over: released kernels load ahead what a short
 loop does not use, and end with stores that only their commit follows. Arrivals of `tcgen05.commit` at another CTA may
@@ -49,6 +50,8 @@ class _Remote:
     """Number of the commit that it is an arrival of, in its strand; -1 for none."""
     certain: bool = True
     """False for an access of code that threads may skip."""
+    row: Row = Row.EXECUTED
+    """In which sense it has to be known."""
 
 
 class Exits:
@@ -57,7 +60,7 @@ class Exits:
     def __init__(self, protocol: Protocol) -> None:
         self._strands = protocol.strands
         self._targets = frozenset(strand.cta for strand in protocol.strands)
-        self._remote: dict[tuple[int, Component, bool, int, bool], _Remote] = {}
+        self._remote: dict[tuple[int, Component, bool, int, bool, Row], _Remote] = {}
         self._commits: dict[int, list[tuple[int, Component, int]]] = {}
         """Arrivals of commits of each strand: number of the commit, and what knows them to be over."""
 
@@ -83,19 +86,20 @@ class Exits:
         own = self._strands[touch.strand].cta
         targets = tuple(targets)
         certain = touch.certain and (touch.is_exact or len(targets) == 1)
+        row = Row.VISIBLE if touch.writes and not touch.is_asynchronous else Row.EXECUTED
         for target in targets:
             if target != own or is_copy:
                 self._add(
                     _Remote(
                         touch.strand, touch.point, target, touch.component, touch.over, target == own,
-                        certain=certain,
+                        certain=certain, row=row,
                     )
                 )  # fmt: skip
 
     def _add(self, remote: _Remote) -> None:
         if remote.target in self._targets:
             strand = remote.strand if remote.commit >= 0 else -1  # whether it is in turn its own strand tells
-            key = (remote.target, remote.component, remote.is_own, strand, remote.certain)
+            key = (remote.target, remote.component, remote.is_own, strand, remote.certain, remote.row)
             if key not in self._remote or self._remote[key].over < remote.over:
                 self._remote[key] = remote
 
@@ -108,7 +112,7 @@ class Exits:
                 for clock, strand in zip(ends, self._strands, strict=True)
                 if strand.cta == remote.target
             ]
-            if _is_known(inside, remote.component, remote.over):
+            if _is_known(inside, remote.component, remote.over, remote.row):
                 continue
             if not remote.certain:
                 doubts.append(Doubt(f"{self._text(remote)}, if threads come to this at all", remote.point))
@@ -132,9 +136,9 @@ class Exits:
         return f"CTA {remote.target} may have ended when this reaches into its shared memory"
 
 
-def _is_known(clocks: Iterable[Clock], component: Component, over: int) -> bool:
+def _is_known(clocks: Iterable[Clock], component: Component, over: int, row: Row = Row.EXECUTED) -> bool:
     """Tell whether one of some threads knows at its end that a thing is over."""
-    return any(int(clock[Row.EXECUTED, component]) >= over for clock in clocks)
+    return any(int(clock[row, component]) >= over for clock in clocks)
 
 
 def with_copies_left_alone(outcome: Outcome, instructions: Sequence[Instruction]) -> Outcome:

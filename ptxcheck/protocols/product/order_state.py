@@ -216,7 +216,8 @@ class OrderState:
                 for strand, each in enumerate(self.setup.strands):
                     if each.cta == cta:
                         known |= state.clocks[strand]
-                if state.far.get(cta, 0) & ~known:
+                far, visible = state.far.get(cta, 0), self.setup.rows.of(known, VISIBLE)
+                if far & ~known or far & self.setup.stored & ~visible:
                     raise Unproved(Flaw.EXIT_WITH_REMOTE_ACCESS.value, 0, -1)
                 late = state.copies.get(cta, 0) & ~known
                 while late:

@@ -156,6 +156,8 @@ class Setup(Inventory):
         """Landmarks of what each strand copies by `cp.async`."""
         self.stored_by: dict[int, Bits] = {}
         """Landmarks of what each strand stores at once."""
+        self.stored: Bits = 0
+        """The same of all strands together."""
         self.kind_of = {kind.bit: kind for kind in kinds}
         for kind in kinds:
             self._note(kind)
@@ -183,6 +185,7 @@ class Setup(Inventory):
             self.synchronous_of[kind.strand] |= bit
             if kind.writes:
                 self.stored_by[kind.strand] = self.stored_by.get(kind.strand, 0) | bit
+                self.stored |= bit
         if not kind.through_async_proxy:
             self.generic |= bit
         if kind.combines:

@@ -86,7 +86,7 @@ def test_where_the_solver_has_no_answer_more_is_changed_in_earlier_ones(
     claims = [Claim("eq", Variable(name, 0, 40), number) for number, name in enumerate("abcdefgh", start=1)]
     solver = PathSolver()
     assert solver._find_model(claims) is None
-    monkeypatch.setattr(solver._solver, "check", lambda *_: solver._z3.unknown)
+    monkeypatch.setattr(paths, "answer_of", lambda *_: solver._z3.unknown)
     assert solver.possible(claims)
     assert solver.example(claims, claims[2].term) == 3
 
@@ -100,6 +100,6 @@ def test_little_effort_is_made_first_and_more_where_that_says_nothing(
     monkeypatch.setattr(paths, "_REPAIR_EFFORT", 0)
     monkeypatch.setattr(solver._solver, "set", lambda _, effort: efforts.append(effort))
     assert solver.possible(claims)
-    monkeypatch.setattr(solver._solver, "check", lambda *_: solver._z3.unknown)
+    monkeypatch.setattr(paths, "answer_of", lambda *_: solver._z3.unknown)
     assert solver.possible([Claim("eq", NAMES[1], 7)]) is None
     assert efforts == [paths._FIRST_EFFORT, paths._FIRST_EFFORT, paths._EFFORT]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from zlib import crc32
+
 import pytest
 
 from benchmarks.protocol_agreement import judge_by_product, judge_loops
@@ -65,11 +67,12 @@ def test_a_joined_state_stands_for_both_histories() -> None:
 def good_kernels() -> list[str]:
     names = sorted(path.relative_to(ROOT).with_suffix("").as_posix() for path in ROOT.rglob("*.ptx"))
     good = [name for name in names if "." not in name.rpartition("/")[2]]
-    return [name for name in good[::6] if name not in _OPEN]
+    return [name for name in good if _is_in_sample(name, 4)]
 
 
-_OPEN = frozenset({"groups/warps_copy_the_same"})
-"""Right kernels of which one order of actions does not show it: copies of the same bytes to one place collide there."""
+def _is_in_sample(name: str, part: int) -> bool:
+    """Tell whether a kernel is in a sample that further kernels do not change."""
+    return crc32(name.encode()) % part == 0
 
 
 @pytest.mark.parametrize("name", good_kernels())
@@ -87,11 +90,7 @@ def _has_sample(name: str) -> bool:
 
 def broken_twins() -> list[str]:
     names = sorted(path.relative_to(ROOT).with_suffix("").as_posix() for path in ROOT.rglob("*.*.ptx"))
-    return [name for name in names[::11] if name not in _BROKEN_BY_ITS_TEXT]
-
-
-_BROKEN_BY_ITS_TEXT = frozenset({"init/barrier_behind_the_buffer.nobody_waits"})
-"""Kernels that are broken by what is nowhere in them: a wait for any of their copies."""
+    return [name for name in names if _is_in_sample(name, 11)]
 
 
 @pytest.mark.parametrize("name", broken_twins())

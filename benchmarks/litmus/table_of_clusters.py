@@ -6,6 +6,13 @@ from .litmus_test import Kind, Litmus, Role, Variant
 
 _CONTROL, _ASKED, _BROKEN = Kind.CONTROL, Kind.ASKED, Kind.BROKEN
 _RELAXED = "cluster barrier relaxed"
+_MEETS_AT_EXIT = Variant("barrier_at_exit", _CONTROL, {"meet": "cluster barrier"})
+_AT_EXIT = (
+    _MEETS_AT_EXIT,
+    Variant(
+        "relaxed_barrier", _ASKED, {"meet": _RELAXED}, "the arrivals at the end are relaxed", may_hang=True
+    ),
+)
 _BARRIERS = (
     Variant("release", _CONTROL, {"barrier": "cluster barrier"}),
     Variant(
@@ -285,7 +292,7 @@ CLUSTERS = (
         ("CL020",),
         (Role(4, "store tile | cluster barrier | first_cta: late = a & check peer"),),
         (
-            Variant("barrier_at_exit", _CONTROL, {"meet": "cluster barrier"}),
+            _MEETS_AT_EXIT,
             Variant("no_barrier", _BROKEN, {}, "no barrier in front of the end", may_hang=True),
         ),
         end="?meet",
@@ -297,16 +304,7 @@ CLUSTERS = (
         "May a CTA end behind a relaxed cluster barrier while stores of another one are on their way to it?",
         ("CL020",),
         (Role(4, "cluster barrier | first_cta: late = a & store peer"),),
-        (
-            Variant("barrier_at_exit", _CONTROL, {"meet": "cluster barrier"}),
-            Variant(
-                "relaxed_barrier",
-                _ASKED,
-                {"meet": _RELAXED},
-                "the arrivals at the end are relaxed",
-                may_hang=True,
-            ),
-        ),
+        _AT_EXIT,
         end="?meet",
         cluster=2,
         rounds=False,
@@ -316,16 +314,7 @@ CLUSTERS = (
         "May a CTA end behind a relaxed cluster barrier while arrivals of another one are on their way to it?",
         ("CL020",),
         (Role(1, "cluster barrier | first_cta: late = a & arrive peer = full"),),
-        (
-            Variant("barrier_at_exit", _CONTROL, {"meet": "cluster barrier"}),
-            Variant(
-                "relaxed_barrier",
-                _ASKED,
-                {"meet": _RELAXED},
-                "the arrivals at the end are relaxed",
-                may_hang=True,
-            ),
-        ),
+        _AT_EXIT,
         setup="leads: init warp = full & fence.mbarrier_init.release.cluster;",
         end="?meet",
         cluster=2,

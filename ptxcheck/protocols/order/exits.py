@@ -10,8 +10,10 @@ H100 stores into another CTA come behind a relaxed cluster barrier (`benchmarks/
 Not covered: what is strict alone. Copies of the CTA itself need not be over: released kernels load ahead what a short
 loop does not use, and end with stores that only their commit follows. Arrivals of `tcgen05.commit` at another CTA may
 be outstanding if it knows that a later commit of the same thread is over: PTX orders no two commits, and released
-kernels take them to arrive in turn. Nothing is said of schedules that do not end. An access of code that threads may
-skip, or that is of one CTA or another, is no problem but a doubt.
+kernels take them to arrive in turn. Other arrivals at another CTA count as over where their thread has passed a barrier
+of the cluster, relaxed ones too: no axiom has that yet (0 weak of 6.5e8, `benchmarks/litmus.md`). Nothing is said of
+schedules that do not end. An access of code that threads may skip, or that is of one CTA or another, is no problem but
+a doubt.
 """
 
 from __future__ import annotations

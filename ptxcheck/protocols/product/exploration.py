@@ -222,9 +222,14 @@ class Exploration:
             ):
                 return False
             return found
-        if isinstance(asked, OfVariables):
-            return role.variables.truth(node.number, strand.env)
-        return state.decisions.answer(role.automaton, node, strand.ordinals, number, strand.env)
+        return self._decided(state, number, role, Place(node.number, strand.ordinals, strand.env))
+
+    def _decided(self, state: _State, number: int, role: Role, place: Place) -> bool | None:
+        """Return what is known of a question that is about variables, or what the host passes."""
+        node = self._automata[role.automaton].nodes[place.node]
+        if isinstance(self.questions.site(role.automaton, place.node).asked, OfVariables):
+            return role.variables.truth(place.node, place.env)
+        return state.decisions.answer(role.automaton, node, place.ordinals, number, place.env)
 
     def _node(self, role: Role, strand: _Strand) -> Node:
         return self._automata[role.automaton].nodes[strand.node]
@@ -286,12 +291,8 @@ class Exploration:
 
         def decided(place: Place) -> bool | None:
             asked = self.questions.site(role.automaton, place.node).asked
-            if isinstance(asked, OfVariables):
-                return role.variables.truth(place.node, place.env)
-            if isinstance(asked, OfReceived | OfStrand | Polled | Free):
-                return None
-            node = self._automata[role.automaton].nodes[place.node]
-            return state.decisions.answer(role.automaton, node, place.ordinals, number, place.env)
+            is_own = isinstance(asked, OfReceived | OfStrand | Polled | Free)
+            return None if is_own else self._decided(state, number, role, place)
 
         polling = Place(strand.node, strand.ordinals, strand.env)
         return is_waited_for(self._automata[role.automaton], role, polling, decided)

@@ -20,7 +20,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from ...ir import Address, Immediate, Instruction, Register
+from ...isa.modifier import Mod
 from ...opcodes.op import Op
+from ...opcodes.spec import Trait
 from ...parser.show import show_operand
 from ...protocols.model.actions import Action, Arrive, Barrier, Init, Strand, Transfer, Wait
 from ...view import KernelView
@@ -35,6 +37,7 @@ _WARP = 32
 _ALL_LANES = (1 << _WARP) - 1
 _COST = -1
 """In front of patches that change one place: each of these would be one of several that are missing."""
+_SHARED = (Mod.SHARED, Mod.SHARED_CTA, Mod.SHARED_CLUSTER)
 _SCOPES = ("", ".release.cluster")
 """Of arrivals at the copier: what orders reads, and what publishes writes, too."""
 
@@ -112,17 +115,12 @@ def _meeting(view: KernelView, strands: Sequence[Strand]) -> list[Edit] | None:
     else:
         return None
     fenced = bool(points_of(view, Op.FENCE_MBARRIER_INIT))
-    aligned = ".aligned" if _is_aligned(view.body.instructions[point]) else ""
+    aligned = ".aligned" if Trait.ALIGNED in view.body.instructions[point].operation.traits else ""
     writer = Writer(view)
     return [
         writer.before(point, f"barrier.cluster.arrive{'.relaxed' if fenced else ''}{aligned};"),
         writer.after(point, f"barrier.cluster.wait{aligned};"),
     ]
-
-
-def _is_aligned(barrier: Instruction) -> bool:
-    text = barrier.operation.text
-    return text.startswith("bar.") or ".aligned" in text
 
 
 def _end(view: KernelView) -> list[Edit]:
@@ -336,4 +334,4 @@ def _actions(strands: Sequence[Strand]) -> Iterator[Action]:
 
 
 def _is_shared(instruction: Instruction) -> bool:
-    return ".shared" in instruction.operation.text
+    return any(map(instruction.operation.has, _SHARED))

@@ -21,7 +21,10 @@ RULES = (
         section="PTX ISA §5.1.5",
         summary="A CTA can end while another one of its cluster still reaches into its shared memory.",
         consequence="Undefined: a fault, or another kernel's memory is changed.",
-        advice="End the kernel with a cluster barrier, or with a wait that comes after all remote accesses.",
+        advice=(
+            "End the kernel with a cluster barrier whose arrival is not .relaxed, or with a wait that comes after all "
+            "remote accesses."
+        ),
         example=PAIR.variant("""
       @!%p0 mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r4];  // expect: CL020
 

@@ -80,8 +80,7 @@ def arrive(state: State, strand: int, step: ArriveStep) -> int:
     word = _find(state, strand, barrier, step.point)
     _after_previous(state, strand, barrier, word, step.point, Flaw.EARLY_ARRIVAL)
     event = _count(state, strand, word, step.what)
-    state.clocks[strand] |= event
-    _reach(state, step.what, event)
+    _know(state, strand, step.what, event)
     rows = state.setup.rows
     stamp = state.stamp(strand)
     published = stamp if step.releases else _execution_only(state, strand, stamp)
@@ -145,8 +144,8 @@ def expect(state: State, strand: int, step: ExpectStep) -> int:
     _after_previous(state, strand, barrier, word, step.point, Flaw.EARLY_ARRIVAL)
     event = _count(state, strand, word, step.what)
     state.happen(step.announced)
-    state.clocks[strand] |= event | step.announced
-    _reach(state, step.what, event)
+    state.clocks[strand] |= step.announced
+    _know(state, strand, step.what, event)
     word.expects |= step.announced
     word.others |= event
     _announce(state, strand, word, step.what.amount, step.point)
@@ -343,9 +342,11 @@ def _count(state: State, strand: int, word: Word, what: Count) -> Bits:
     return event
 
 
-def _reach(state: State, what: Count, event: Bits) -> None:
-    """Note an operation on an mbarrier of another CTA."""
+def _know(state: State, strand: int, what: Count, event: Bits) -> None:
+    """Let a strand know of what it counts at once, and note an operation on an mbarrier of another CTA."""
+    state.clocks[strand] |= event
     if what.far >= 0:
+        state.clocks[strand] |= event * state.setup.rows.complete
         state.far[what.far] = state.far.get(what.far, 0) & ~(what.events[0] | what.events[1]) | event
 
 

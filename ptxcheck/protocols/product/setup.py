@@ -135,6 +135,7 @@ class Setup(Inventory):
         self.synchronous_of: list[Bits] = [0 for _ in self.strands]
         """Landmarks of what each strand touches at once."""
         self.asynchronous: Bits = made.finished
+        self.far_arrivals = made.far_arrivals
         for kind in made.tensor_kinds:
             self.tensor_work |= kind.bit
             self.issued_in[kind.warp] |= kind.issued

@@ -116,6 +116,8 @@ class Steps:
         """Landmarks of raised counts, by mbarrier and strand."""
         self.finished: Bits = 0
         """Landmarks of ends of work that arrives in other CTAs."""
+        self.far_arrivals: dict[Bits, int] = {}
+        """Landmarks of what counts at once in mbarriers of other CTAs, and the instructions."""
         self.register_changes: Bits = 0
         self.by_value: list[dict[Action, Step]] = [
             {action: self._step(strand, action) for action in own}
@@ -256,6 +258,12 @@ class Steps:
             barrier.cta if is_far else -1,
         )  # fmt: skip
 
+    def _count_at_once(self, strand: int, action: Arrive | Expect, amount: Amount) -> Count:
+        what = self._count(strand, action.barrier, amount)
+        if what.far >= 0:
+            self.far_arrivals.update(dict.fromkeys(what.events, action.point))
+        return what
+
     def _counting(self, strand: int, action: Arrive | Expect | AsyncArrive | Wait) -> Step:
         number = self._inventory.number_of[action.barrier]
         if isinstance(action, Wait):
@@ -264,7 +272,7 @@ class Steps:
                 action.point, number, action.parity, action.token, action.acquires, action.wide, event
             )
         if isinstance(action, Expect):
-            what = self._count(strand, action.barrier, action.amount)
+            what = self._count_at_once(strand, action, action.amount)
             return ExpectStep(action.point, what, self._bit("expect", strand, number))
         if isinstance(action, AsyncArrive):
             what = self._count(strand, action.barrier, 0)
@@ -276,7 +284,7 @@ class Steps:
                 action.point, what, action.count, action.increments, pipeline,
                 (strand, action.pipeline, action.count), raised, finished,
             )  # fmt: skip
-        what = self._count(strand, action.barrier, action.expect)
+        what = self._count_at_once(strand, action, action.expect)
         narrows = not action.wide and self._inventory.strands[strand].cta != action.barrier.cta
         return ArriveStep(
             action.point,

@@ -13,8 +13,7 @@ Not covered: lanes of one warp by different instructions: that they run in step 
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -148,7 +147,7 @@ def _compare(alike: Sequence[Sequence[_Access]], found: dict[tuple[int, int], Co
     for index, mine in enumerate(alike):
         at.setdefault(mine[0].touch.step.point, []).append(index)
     conflicts: dict[tuple[int, int], Conflict] = {}
-    for one, two in itertools.combinations_with_replacement(at, 2):
+    for one, two in _of_several_warps({p: [alike[index] for index in indices] for p, indices in at.items()}):
         if (one, two) in found or (two, one) in found:
             continue
         pair = alike[at[one][0]][0], alike[at[two][0]][0]
@@ -166,6 +165,24 @@ def _compare(alike: Sequence[Sequence[_Access]], found: dict[tuple[int, int], Co
                 break
     for _, each in sorted(conflicts.items(), key=lambda item: item[0]):
         found[each.points] = each
+
+
+def _of_several_warps(at: Mapping[int, Sequence[Sequence[_Access]]]) -> Iterator[tuple[int, int]]:
+    """Yield each two points, or one twice, whose accesses are not all by one warp."""
+    lone = {point: _lone_warp(alike) for point, alike in at.items()}
+    others: dict[int | None, list[int]] = {
+        warp: [point for point in at if lone[point] != warp] for warp in set(lone.values())
+    }
+    others[None] = list(at)
+    place = {point: index for index, point in enumerate(at)}
+    for one in at:
+        yield from ((one, two) for two in others[lone[one]] if place[one] <= place[two])
+
+
+def _lone_warp(alike: Sequence[Sequence[_Access]]) -> int | None:
+    """Return the warp that makes all of some accesses; None if there are several."""
+    warps = {access.thread // WARP for each in alike for access in each}
+    return warps.pop() if len(warps) == 1 else None
 
 
 def _first(mine: Sequence[_Access], its: Sequence[_Access]) -> Conflict | None:

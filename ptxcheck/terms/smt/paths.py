@@ -158,13 +158,13 @@ class PathSolver:
     def __init__(self, effort: Effort | None = None) -> None:
         """`effort` counts what is asked."""
         self._effort = effort or Effort()
-        self._z3, self._context, self._solver = solver_of("QF_LIA")
         self._variables: dict[Variable, Any] = {}
         self._terms: dict[Term, Any] = {}
         self._literals: list[Any] = []
         """For each claim, by its number, a boolean that implies it, as z3 is told of it."""
         self._kept: list[Any] = []
         """The same booleans, which else would be freed."""
+        self._z3, self._context, self._solver = solver_of("QF_LIA", self._variables, self._terms, self._kept)
         self._numbered: dict[Claim, _Numbered] = {}
         self._same: dict[int, tuple[Claim, _Numbered]] = {}
         """The same by identity, as callers ask with the same claims again and again."""

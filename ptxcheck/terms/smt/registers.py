@@ -19,11 +19,11 @@ class BitVectorSolver:
     """Asks whether claims about registers can hold together (QF_BV)."""
 
     def __init__(self) -> None:
-        self._z3, self._context, self._solver = solver_of("QF_BV")
-        self.spent = 0
-        """Resource units of all questions so far."""
         self._built: dict[Bits, Any] = {}
         self._literals: dict[Bits, Any] = {}
+        self._z3, self._context, self._solver = solver_of("QF_BV", self._built, self._literals)
+        self.spent = 0
+        """Resource units of all questions so far."""
         self._assumed: list[Bits] = []
 
     def assume(self, claim: Bits) -> None:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import MutableMapping, MutableSequence, Sequence
 from typing import Any
 
 
-def solver_of(logic: str) -> tuple[Any, Any, Any]:
+def solver_of(logic: str, *held: MutableMapping[Any, Any] | MutableSequence[Any]) -> tuple[Any, Any, Any]:
     """Return z3, a context, and a solver in it: the same answers each time, and deaf to Ctrl-C.
 
-    Else z3 takes the signal, answers unknown, and nobody else hears of it.
+    Else z3 takes the signal, answers unknown, and nobody else hears of it. `held`: where the caller keeps expressions.
     """
     import z3
 
-    context = z3.Context()
+    from .z3_context import Context
+
+    context = Context(*held)
     solver = z3.SolverFor(logic, ctx=context)
     solver.set("random_seed", 1)
     solver.set("ctrl_c", False)

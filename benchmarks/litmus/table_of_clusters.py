@@ -312,7 +312,7 @@ CLUSTERS = (
     Litmus(
         "peer_ended_behind_arrivals",
         "May a CTA end behind a relaxed cluster barrier while arrivals of another one are on their way to it?",
-        ("arrivals-at-exit", "CL020"),
+        ("CL020",),
         (Role(1, "cluster barrier | first_cta: late = a & arrive peer = full"),),
         _AT_EXIT,
         setup="leads: init warp = full & fence.mbarrier_init.release.cluster;",

@@ -47,6 +47,8 @@ WIDEN_AFTER = 12
 GIVE_UP_AFTER = 60
 """Rounds of one loop before its merges take any number: a bound on costs, hardly ever met."""
 WIDEST = 64
+_MOST_STEPS_BACK = 8
+"""Definitions between a value that is computed anew and one that it is computed of."""
 
 Read = Callable[[Name], Value | None]
 _OWN = frozenset({Op.LD, Op.CVTA, Op.MAPA, Op.SHFL_SYNC, Op.SHFL})
@@ -75,8 +77,18 @@ class Values:
         name = self.definitions.before(point, register)
         return self._refined(name, read(name), self.cfg.graph.block_of[point])
 
-    def given(self, name: Name, known: Mapping[Name, Value], depth: int = 8) -> Value | None:
+    def given(self, name: Name, known: Mapping[Name, Value]) -> Value | None:
         """Return the value of a name where others have known values, computed anew inside the name's block."""
+        return self._given(name, known, _MOST_STEPS_BACK, {})
+
+    def _given(
+        self,
+        name: Name,
+        known: Mapping[Name, Value],
+        depth: int,
+        computed: dict[tuple[Name, int], Value | None],
+    ) -> Value | None:
+        """`computed`: what was found so far with so many steps left, as an instruction may be reached on many ways."""
 
         def read(other: Name) -> Value | None:
             if other in known:
@@ -84,11 +96,15 @@ class Values:
             same = (
                 other.site >= 0 and self.cfg.graph.block_of[other.site] == self.cfg.graph.block_of[name.site]
             )
-            return self.given(other, known, depth - 1) if same else self.of(other)
+            return self._given(other, known, depth - 1, computed) if same else self.of(other)
 
         if name in known:
             return known[name]
-        return self.evaluate(name, read) if name.site >= 0 and depth else self.of(name)
+        if name.site < 0 or not depth:
+            return self.of(name)
+        if (name, depth) not in computed:
+            computed[name, depth] = self.evaluate(name, read)
+        return computed[name, depth]
 
     def component(self, operand: Component) -> Value:
         """Return the value of `%tid.x` and the like."""

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from ptxcheck.cfg import AtomKind, Facts, Pointer
+from ptxcheck.cfg.definitions import ENTRY, Name
+from ptxcheck.cfg.evaluate import Read, Values
+from ptxcheck.cfg.values import Value, top
 from ptxcheck.ir import Address
 
 from .kernels import facts_of, point_of, register
@@ -259,3 +264,22 @@ def test_cases_that_an_index_never_takes_are_dead() -> None:
     """)
     assert facts.reachable(point_of(facts, "st.shared", 0))
     assert not facts.reachable(point_of(facts, "st.shared", 1))
+
+
+def test_values_computed_anew_take_work_that_grows_with_the_steps_back_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A guarded comparison into its own guard reads that three times: computed anew each time, this was 3 to the 8th."""
+    evaluated: list[Name] = []
+    evaluate = Values.evaluate
+
+    def counted(self: Values, key: Name, read: Read) -> Value | None:
+        evaluated.append(key)
+        return evaluate(self, key, read)
+
+    facts = facts_of("setp.ge.u32 %p1, %r5, %r6;" + "@%p1 setp.ge.and.u32 %p1, %r5, %r6, %p1;" * 20 + "ret;")
+    name = facts.leaving(0, register("%p1"))
+    facts.value_of(name)
+    monkeypatch.setattr(Values, "evaluate", counted)
+    facts.value_given(name, {Name(register("%r9"), ENTRY): top(32)})
+    assert 8 <= len(evaluated) <= 40

@@ -107,13 +107,6 @@ COPIES_AT_EXIT = Axiom(
     source="loads ahead and last stores of released kernels",
     rule="CL021",
 )
-ARRIVALS_AT_EXIT = Axiom(
-    id="arrivals-at-exit",
-    text="an arrival at another CTA is over when its thread has passed a barrier of the cluster, a relaxed one too",
-    source="sm_90a measured (benchmarks/litmus.md, peer_ended_behind_arrivals); stores come behind such a barrier",
-    rule="CL021",
-    properties=(Property.EXIT_SAFETY,),
-)
 TENSOR_STORE_TOLD = Axiom(
     id=Flaw.UNAWAITED_STORE.value,
     text="a store to tensor memory is over when another warp loads that was told of it",
@@ -341,6 +334,5 @@ MEMORY: tuple[MemoryAxiom, ...] = (
 AXIOMS: tuple[Axiom, ...] = (
     *(row.axiom for row in MEMORY), LANES_WAIT_TOGETHER, LATE_OBSERVER, LATE_INIT, BARRIER_LEFT, COPIES_AT_EXIT,
     TENSOR_STORE_TOLD, TENSOR_WITHOUT_FENCES, PEER_RUNS, REGISTERS_OF_WARPGROUP, ENDED_LANES, LANES_POLL_ALIKE,
-    ARRIVALS_AT_EXIT,
 )  # fmt: skip
 """All rows."""

@@ -4,16 +4,15 @@ Property: without a problem, each access of the shared memory of a CTA by anothe
 mbarriers, is over in every schedule before the CTA ends.
 
 Argument: an access is safe when some thread of the CTA knows, before that thread ends, that it is over: the CTA lives
-at least as long as that thread. A store is over where it is visible; that its thread has passed it says nothing: on an
-H100 stores into another CTA come behind a relaxed cluster barrier (`benchmarks/litmus.md`).
+at least as long as that thread. A store or an arrival is over where it is visible; that its thread has passed it says
+nothing: on an H100 both come behind a relaxed cluster barrier (`benchmarks/litmus.md`).
 
 Not covered: what is strict alone. Copies of the CTA itself need not be over: released kernels load ahead what a short
 loop does not use, and end with stores that only their commit follows. Arrivals of `tcgen05.commit` at another CTA may
 be outstanding if it knows that a later commit of the same thread is over: PTX orders no two commits, and released
-kernels take them to arrive in turn. Other arrivals at another CTA are over where they are visible; that their thread
-has passed a relaxed barrier of the cluster is enough by an axiom alone (an arrival that is itself relaxed needs it even
-where its phase was awaited). Nothing is said of schedules that do not end. An access of code that threads may skip, or
-that is of one CTA or another, is no problem but a doubt.
+kernels take them to arrive in turn. An arrival that is itself relaxed is over where its phase was awaited, but is not
+known to be. Nothing is said of schedules that do not end. An access of code that threads may skip, or that is of one
+CTA or another, is no problem but a doubt.
 """
 
 from __future__ import annotations
@@ -30,12 +29,11 @@ from ..model.actions import (
     AsyncArrive,
     Protocol,
 )
-from ..model.axiom import Axiom
 from ..model.outcome import Doubt, Flaw, Outcome, Problem, SharedMemory
 from ..model.record import Record
 from ..symex.slice.polling import POLLS
 from .actor import Actor
-from .axioms import ARRIVALS_AT_EXIT, COPIES_AT_EXIT
+from .axioms import COPIES_AT_EXIT
 from .clock import Clock, Component, Row
 from .conflicts import Touch
 
@@ -55,16 +53,6 @@ class _Remote:
     """False for an access of code that threads may skip."""
     row: Row = Row.EXECUTED
     """In which sense it has to be known."""
-    is_arrival: bool = False
-    """An arrival at once: known as executed alone, it is over by `ARRIVALS_AT_EXIT`."""
-
-    def axiom(self, inside: Sequence[Clock]) -> Axiom | None:
-        """Return what lets it reach into a CTA whose threads do not know it to be over."""
-        if self.is_own:
-            return COPIES_AT_EXIT
-        if self.is_arrival and _is_known(inside, self.component, self.over):
-            return ARRIVALS_AT_EXIT
-        return None
 
 
 class Exits:
@@ -73,7 +61,7 @@ class Exits:
     def __init__(self, protocol: Protocol) -> None:
         self._strands = protocol.strands
         self._targets = frozenset(strand.cta for strand in protocol.strands)
-        self._remote: dict[tuple[int, Component, bool, int, bool, Row, bool], _Remote] = {}
+        self._remote: dict[tuple[int, Component, bool, int, bool, Row], _Remote] = {}
         self._commits: dict[int, list[tuple[int, Component, int]]] = {}
         """Arrivals of commits of each strand: number of the commit, and what knows them to be over."""
 
@@ -82,11 +70,7 @@ class Exits:
         if target == self._strands[actor.strand].cta:
             return
         over = actor.number
-        self._add(
-            _Remote(
-                actor.strand, action.point, target, actor.strand, over, row=Row.VISIBLE, is_arrival=True
-            )
-        )  # fmt: skip
+        self._add(_Remote(actor.strand, action.point, target, actor.strand, over, row=Row.VISIBLE))
 
     def note_later(self, actor: Actor, action: AsyncArrive, component: Component | None, over: int) -> None:
         """Note an asynchronous arrival: it is over with its phase."""
@@ -116,9 +100,7 @@ class Exits:
     def _add(self, remote: _Remote) -> None:
         if remote.target in self._targets:
             strand = remote.strand if remote.commit >= 0 else -1  # whether it is in turn its own strand tells
-            key = (
-                remote.target, remote.component, remote.is_own, strand, remote.certain, remote.row, remote.is_arrival
-            )  # fmt: skip
+            key = (remote.target, remote.component, remote.is_own, strand, remote.certain, remote.row)
             if key not in self._remote or self._remote[key].over < remote.over:
                 self._remote[key] = remote
 
@@ -145,7 +127,7 @@ class Exits:
                 record.add(
                     Flaw.EXIT_WITH_REMOTE_ACCESS, remote.strand, remote.point, SharedMemory(remote.target), -1,
                     self._text(remote),
-                    happened=True, axiom=COPIES_AT_EXIT if is_in_turn else remote.axiom(inside),
+                    happened=True, axiom=COPIES_AT_EXIT if remote.is_own or is_in_turn else None,
                 )  # fmt: skip
         return tuple(doubts)
 

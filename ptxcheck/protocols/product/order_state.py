@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 
 from ..model.actions import Action
 from ..model.outcome import Flaw
-from ..order.axioms import ARRIVALS_AT_EXIT, COPIES_AT_EXIT
+from ..order.axioms import COPIES_AT_EXIT
 from . import launches, mbarriers, meetings, pipelines, registers, tensor_memory
 from .joins import control, covered_by, knowledge, weaken
 from .operations import (
@@ -217,11 +217,8 @@ class OrderState:
                     if each.cta == cta:
                         known |= state.clocks[strand]
                 far, visible = state.far.get(cta, 0), self.setup.rows.of(known, VISIBLE)
-                if far & ~known or far & self.setup.stored & ~visible:
+                if far & ~known or far & self.setup.to_be_visible_at_exit & ~visible:
                     raise Unproved(Flaw.EXIT_WITH_REMOTE_ACCESS.value, 0, -1)
-                for arrival, point in self.setup.far_arrivals.items():
-                    if far & arrival & ~visible:
-                        state.facts.take(ARRIVALS_AT_EXIT, point)
                 late = state.copies.get(cta, 0) & ~known
                 while late:
                     bit = late & -late

@@ -79,7 +79,7 @@ class Setup(Inventory):
             made.register_changes,
         )
         self._gather_tensor(made)
-        self._gather(made.kinds)
+        self._gather(made.kinds, made.far_arrivals)
 
     def step(self, strand: int, action: Action) -> Step:
         """Return how an action is performed that was not announced itself, but one that is equal."""
@@ -135,7 +135,6 @@ class Setup(Inventory):
         self.synchronous_of: list[Bits] = [0 for _ in self.strands]
         """Landmarks of what each strand touches at once."""
         self.asynchronous: Bits = made.finished
-        self.far_arrivals = made.far_arrivals
         for kind in made.tensor_kinds:
             self.tensor_work |= kind.bit
             self.issued_in[kind.warp] |= kind.issued
@@ -146,7 +145,7 @@ class Setup(Inventory):
             else:
                 self.synchronous_of[kind.strand] |= kind.bit
 
-    def _gather(self, kinds: Sequence[Kind]) -> None:
+    def _gather(self, kinds: Sequence[Kind], far_arrivals: Bits) -> None:
         self.generic: Bits = 0
         self.combining: Bits = 0
         self.team_reads: Bits = 0
@@ -157,8 +156,8 @@ class Setup(Inventory):
         """Landmarks of what each strand copies by `cp.async`."""
         self.stored_by: dict[int, Bits] = {}
         """Landmarks of what each strand stores at once."""
-        self.stored: Bits = 0
-        """The same of all strands together."""
+        self.to_be_visible_at_exit: Bits = far_arrivals
+        """The same of all strands together, and of arrivals in other CTAs."""
         self.kind_of = {kind.bit: kind for kind in kinds}
         for kind in kinds:
             self._note(kind)
@@ -186,7 +185,7 @@ class Setup(Inventory):
             self.synchronous_of[kind.strand] |= bit
             if kind.writes:
                 self.stored_by[kind.strand] = self.stored_by.get(kind.strand, 0) | bit
-                self.stored |= bit
+                self.to_be_visible_at_exit |= bit
         if not kind.through_async_proxy:
             self.generic |= bit
         if kind.combines:

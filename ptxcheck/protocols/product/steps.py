@@ -116,8 +116,8 @@ class Steps:
         """Landmarks of raised counts, by mbarrier and strand."""
         self.finished: Bits = 0
         """Landmarks of ends of work that arrives in other CTAs."""
-        self.far_arrivals: dict[Bits, int] = {}
-        """Landmarks of what counts at once in mbarriers of other CTAs, and the instructions."""
+        self.far_arrivals: Bits = 0
+        """Landmarks of what counts at once in mbarriers of other CTAs."""
         self.register_changes: Bits = 0
         self.by_value: list[dict[Action, Step]] = [
             {action: self._step(strand, action) for action in own}
@@ -261,7 +261,7 @@ class Steps:
     def _count_at_once(self, strand: int, action: Arrive | Expect, amount: Amount) -> Count:
         what = self._count(strand, action.barrier, amount)
         if what.far >= 0:
-            self.far_arrivals.update(dict.fromkeys(what.events, action.point))
+            self.far_arrivals |= what.events[0] | what.events[1]
         return what
 
     def _counting(self, strand: int, action: Arrive | Expect | AsyncArrive | Wait) -> Step:

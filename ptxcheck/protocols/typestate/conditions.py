@@ -86,12 +86,11 @@ class Conditions:
 
     def both(self, point: int) -> tuple[Literal, Literal]:
         """Return what holds where the guard of a point holds, and where it does not."""
-        found = self._both.get(point)
-        if found is None:
+        if point not in self._both:
             guard = self._cfg.instructions[point].guard
             assert guard is not None
-            found = self._both[point] = (self.of(point, guard), self.of(point, _opposite(guard)))
-        return found
+            self._both[point] = (self.of(point, guard), self.of(point, _opposite(guard)))
+        return self._both[point]
 
     def assume(self, assumed: Assumptions, literal: Literal) -> Assumptions | None:
         """Return the assumptions with what the literal says, None when they contradict.
@@ -174,8 +173,7 @@ class Conditions:
         return False
 
     def _left(self, block: int, source: int, assumed: Assumptions) -> Assumptions:
-        counters = self.counters.get(block, ())
-        renewed = self.renewed.get(block, ())
+        counters, renewed = self.counters.get(block, ()), self.renewed.get(block, ())
         if not counters and not renewed:
             return assumed
         kept = {key: value for key, value in assumed if key not in renewed}
@@ -206,8 +204,7 @@ class Conditions:
         return Linear(terms, 0) if len(terms) == 1 and terms[0][1] == 1 else None
 
     def _merged_from(self, atom: Atom, source: int) -> Value | None:
-        register = Register(atom.name, atom.scope)
-        value = self._facts.value_of(self._facts.leaving(source, register))
+        value = self._facts.value_of(self._facts.leaving(source, Register(atom.name, atom.scope)))
         return None if value is None or value.linear is None else value
 
     @cached_property
@@ -351,8 +348,7 @@ class Conditions:
         if name.site < 0:
             return None
         instruction = self._cfg.instructions[name.site]
-        operands = instruction.operands
-        before = self._facts.name
+        operands, before = instruction.operands, self._facts.name
         if instruction.operation.op is Op.SELP and instruction.guard is None and len(operands) == 4:
             tested = operands[3]
             inverted = isinstance(tested, Negated)

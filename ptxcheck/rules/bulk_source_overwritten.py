@@ -19,11 +19,10 @@ def check(view: KernelView) -> Hits:
     read = {one.point: one for one in view.get(AsyncBytes).copied_from_shared}
     writes = (*view.get(AsyncBytes).shared_writes, *view.get(AsyncBytes).copied_to_shared)
     told = set()
-    for slip in view.get(bulk_groups).touched(read, writes):
-        if slip.point not in told:
-            told.add(slip.point)
-            message = "this overwrites what a bulk copy may still read: the thread has not waited for it"
-            yield Hit(slip.point, message, related=((slip.copy, "the copy"),))
+    for slip in view.get(bulk_groups).first_touched(read, writes):
+        told.add(slip.point)
+        message = "this overwrites what a bulk copy may still read: the thread has not waited for it"
+        yield Hit(slip.point, message, related=((slip.copy, "the copy"),))
     for point, copy in in_flight(view):
         if point not in told:
             told.add(point)

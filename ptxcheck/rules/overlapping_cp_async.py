@@ -16,12 +16,9 @@ def check(view: KernelView) -> Hits:
     if not view.get(small_groups).copies:
         return
     copies = view.get(AsyncBytes).small_copies
-    told = set()
-    for slip in view.get(small_groups).touched({one.point: one for one in copies}, copies):
-        if slip.point not in told:
-            told.add(slip.point)
-            message = "this writes bytes of a copy that is still pending; either may win"
-            yield Hit(slip.point, message, related=((slip.copy, "the other copy"),))
+    for slip in view.get(small_groups).first_touched({one.point: one for one in copies}, copies):
+        message = "this writes bytes of a copy that is still pending; either may win"
+        yield Hit(slip.point, message, related=((slip.copy, "the other copy"),))
 
 
 RULE = Rule(

@@ -16,12 +16,9 @@ def check(view: KernelView) -> Hits:
     if not view.get(small_groups).copies:
         return
     copied = {one.point: one for one in view.get(AsyncBytes).small_copies}
-    told = set()
-    for slip in view.get(small_groups).touched(copied, view.get(AsyncBytes).shared_reads):
-        if slip.point not in told:
-            told.add(slip.point)
-            message = "these bytes may not have arrived: the thread has not waited for their cp.async"
-            yield Hit(slip.point, message, related=((slip.copy, "the copy"),))
+    for slip in view.get(small_groups).first_touched(copied, view.get(AsyncBytes).shared_reads):
+        message = "these bytes may not have arrived: the thread has not waited for their cp.async"
+        yield Hit(slip.point, message, related=((slip.copy, "the copy"),))
 
 
 RULE = Rule(

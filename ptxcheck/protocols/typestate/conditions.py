@@ -73,6 +73,8 @@ class Conditions:
         self._cfg = cfg
         self._facts = facts
         self._memo: dict[tuple[Name, bool], Literal] = {}
+        self._both: dict[int, tuple[Literal, Literal]] = {}
+        self._computed_from: dict[Name, frozenset[Atom]] = {}
         self._kept = 0
         self._shared: dict[Assumptions, Assumptions] = {(): ()}
         self._assumed: dict[tuple[int, int], tuple[Assumptions, Literal, Assumptions | None]] = {}
@@ -81,6 +83,14 @@ class Conditions:
     def of(self, point: int, guard: Guard) -> Literal:
         """Return what holds when the guard holds at the point."""
         return self._literal(self._facts.name(point, guard.register), not guard.negated)
+
+    def both(self, point: int) -> tuple[Literal, Literal]:
+        """Return what holds where the guard of a point holds, and where it does not."""
+        if point not in self._both:
+            guard = self._cfg.instructions[point].guard
+            assert guard is not None
+            self._both[point] = (self.of(point, guard), self.of(point, _opposite(guard)))
+        return self._both[point]
 
     def assume(self, assumed: Assumptions, literal: Literal) -> Assumptions | None:
         """Return the assumptions with what the literal says, None when they contradict.
@@ -91,7 +101,7 @@ class Conditions:
         known = self._assumed.get(key)
         if known is None or known[0] is not assumed or known[1] is not literal:
             result = self._with(assumed, literal)
-            known = self._assumed[key] = (assumed, literal, None if result is None else self._share(result))
+            known = self._assumed[key] = (assumed, literal, None if result is None else self.share(result))
         return known[2]
 
     def _with(self, assumed: Assumptions, literal: Literal) -> Assumptions | None:
@@ -106,7 +116,7 @@ class Conditions:
             numbers = constrain(before or top(one.width), one.relation, one.number, one.signed)
             if numbers is None:
                 return None
-            if numbers != before and (before is not None or one.key in self._relevant):
+            if numbers != before and (before is not None or one.key in self.relevant):
                 known[one.key] = numbers
                 changed = True
         return tuple(sorted(known.items())) if changed else assumed
@@ -142,58 +152,68 @@ class Conditions:
         known = self._entered.get(key)
         if known is None or known[0] is not assumed:
             result = self._left(block, source, assumed)
-            known = self._entered[key] = (assumed, self._share(result))
+            known = self._entered[key] = (assumed, self.share(result))
         return known[1]
 
-    def _share(self, assumed: Assumptions) -> Assumptions:
+    def share(self, assumed: Assumptions) -> Assumptions:
+        """Return the one object for equal assumptions."""
         shared = self._shared.setdefault(assumed, assumed)
         if shared is assumed:
             self._kept += len(assumed)
         return shared
 
-    def begin(self) -> None:
-        """Say that a search begins: what earlier ones learnt is kept while it is small."""
-        if self._kept > _MAX_KEPT:
-            self._kept = 0
-            self._shared = {(): ()}
-            self._assumed.clear()
-            self._entered.clear()
+    def begin(self) -> bool:
+        """Say that a search begins: return whether what earlier ones learnt is kept, as it is while it is small."""
+        if self._kept <= _MAX_KEPT:
+            return True
+        self._kept = 0
+        self._shared = {(): ()}
+        self._assumed.clear()
+        self._entered.clear()
+        return False
 
     def _left(self, block: int, source: int, assumed: Assumptions) -> Assumptions:
-        counters = self._counters.get(block, ())
-        renewed = self._renewed.get(block, ())
+        counters, renewed = self.counters.get(block, ()), self.renewed.get(block, ())
         if not counters and not renewed:
             return assumed
         kept = {key: value for key, value in assumed if key not in renewed}
         known = dict(assumed)
         for atom in counters:
-            numbers = self._carried(atom, block, source, known)
+            numbers = self._carried(atom, source, known)
             if numbers is not None:
                 kept[atom_form(atom)] = numbers
         return tuple(sorted(kept.items()))
 
-    def _carried(self, atom: Atom, block: int, source: int, known: dict[Linear, Value]) -> Value | None:
+    def _carried(self, atom: Atom, source: int, known: dict[Linear, Value]) -> Value | None:
         """Return the numbers that a merge gets along an edge, from those of what it merges."""
-        register = Register(atom.name, atom.scope)
-        value = self._facts.value_of(self._facts.leaving(source, register))
-        if value is None or value.linear is None:
-            return None
-        if value.constant is not None:
+        value = self._merged_from(atom, source)
+        if value is not None and value.constant is not None:
             return exactly(value.constant, value.width)
-        if len(value.linear.terms) != 1 or value.linear.terms[0][1] != 1:
-            return None
-        old = known.get(Linear(value.linear.terms, 0))
-        if old is None or old.width != value.width:
+        origin = self.origin(atom, source)
+        old = None if origin is None else known.get(origin)
+        if value is None or value.linear is None or old is None or old.width != value.width:
             return None
         return add(old, exactly(value.linear.constant, old.width)).with_linear(None)
 
+    def origin(self, atom: Atom, source: int) -> Linear | None:
+        """Return the key whose number a merge gets along an edge from `source`, but for a constant sum."""
+        value = self._merged_from(atom, source)
+        if value is None or value.linear is None or value.constant is not None:
+            return None
+        terms = value.linear.terms
+        return Linear(terms, 0) if len(terms) == 1 and terms[0][1] == 1 else None
+
+    def _merged_from(self, atom: Atom, source: int) -> Value | None:
+        value = self._facts.value_of(self._facts.leaving(source, Register(atom.name, atom.scope)))
+        return None if value is None or value.linear is None else value
+
     @cached_property
-    def _renewed(self) -> dict[int, frozenset[Linear]]:
+    def renewed(self) -> dict[int, frozenset[Linear]]:
         """Keys of assumptions that each block defines an atom of anew."""
         block_of = self._cfg.graph.block_of
-        merges = (atom_form(atom) for atoms in self._counters.values() for atom in atoms)
+        merges = (atom_form(atom) for atoms in self.counters.values() for atom in atoms)
         found: dict[int, set[Linear]] = {}
-        for key in self._relevant.union(merges):
+        for key in self.relevant.union(merges):
             for atom, _ in key.terms:
                 if atom.kind is AtomKind.PHI:
                     found.setdefault(atom.at, set()).add(key)
@@ -202,23 +222,22 @@ class Conditions:
         return {block: frozenset(keys) for block, keys in found.items()}
 
     @cached_property
-    def _relevant(self) -> frozenset[Linear]:
+    def relevant(self) -> frozenset[Linear]:
         """Keys that two guards speak of, or that one guard in a loop speaks of again and again."""
         uses: Counter[Linear] = Counter()
         for point, instruction in enumerate(self._cfg.instructions):
             if instruction.guard is None or not self._cfg.connected(point):
                 continue
             weight = 1 if self._cfg.loop_of(point) is None else 2
-            keys = {one.key for one in self.of(point, instruction.guard).comparisons}
-            keys |= {one.key for one in self.of(point, _opposite(instruction.guard)).comparisons}
+            keys = {one.key for literal in self.both(point) for one in literal.comparisons}
             uses.update(dict.fromkeys(keys, weight))
         return frozenset(key for key, count in uses.items() if count > 1)
 
     @cached_property
-    def _counters(self) -> dict[int, tuple[Atom, ...]]:
+    def counters(self) -> dict[int, tuple[Atom, ...]]:
         """Merges that relevant keys speak of, by block."""
         found: dict[int, dict[Atom, None]] = {}
-        for key in self._relevant:
+        for key in self.relevant:
             for atom, _ in key.terms:
                 if atom.kind is AtomKind.PHI:
                     found.setdefault(atom.at, {})[atom] = None
@@ -241,19 +260,21 @@ class Conditions:
 
     def _merges(self, name: Name) -> frozenset[Atom]:
         """Return the merged registers that a register is computed from, memory and other lanes aside."""
-        found: set[Atom] = set()
-        seen: set[Name] = set()
-        work = [name]
+        done, opened = self._computed_from, set[Name]()
+        work = [] if name in done else [name]
         while work:
-            current = work.pop()
-            if current in seen:
+            current = work[-1]
+            sources = tuple(self._sources(current)) if current.phi_block is None and current.site >= 0 else ()
+            if current not in opened:
+                opened.add(current)
+                work += (source for source in sources if source not in done and source not in opened)
                 continue
-            seen.add(current)
-            if current.phi_block is not None:
-                found.add(self._predicate_atom(current))
-            elif current.site >= 0:
-                work.extend(self._sources(current))
-        return frozenset(found)
+            work.pop()
+            own = (
+                frozenset[Atom]() if current.phi_block is None else frozenset({self._predicate_atom(current)})
+            )
+            done[current] = own.union(*(done[source] for source in sources if source in done))
+        return done[name]
 
     def _sources(self, name: Name) -> Iterator[Name]:
         """Yield what an instruction computes a register from; nothing where the result is an input."""
@@ -327,8 +348,7 @@ class Conditions:
         if name.site < 0:
             return None
         instruction = self._cfg.instructions[name.site]
-        operands = instruction.operands
-        before = self._facts.name
+        operands, before = instruction.operands, self._facts.name
         if instruction.operation.op is Op.SELP and instruction.guard is None and len(operands) == 4:
             tested = operands[3]
             inverted = isinstance(tested, Negated)

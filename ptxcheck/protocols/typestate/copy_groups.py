@@ -111,10 +111,17 @@ class CopyGroups:
     def touched(self, copied: Mapping[int, Bytes], accesses: tuple[Bytes, ...]) -> Iterator[Slip]:
         """Yield accesses to bytes of a copy, at least `copied`, on a path with no wait that may cover it."""
         for copy in self.copies:
-            if copy not in copied or not accesses:
-                continue
-            for access in accesses:
+            for access in accesses if copy in copied else ():
                 if self._reaches_uncovered(copy, copied[copy], access):
+                    yield Slip(access.point, copy)
+
+    def first_touched(self, copied: Mapping[int, Bytes], accesses: tuple[Bytes, ...]) -> Iterator[Slip]:
+        """Yield the same, but each point once, with the first such copy: others are not looked for."""
+        told: set[int] = set()
+        for copy in self.copies:
+            for access in accesses if copy in copied else ():
+                if access.point not in told and self._reaches_uncovered(copy, copied[copy], access):
+                    told.add(access.point)
                     yield Slip(access.point, copy)
 
     def _reaches_uncovered(self, copy: int, bytes_of: Bytes, access: Bytes) -> bool:

@@ -19,13 +19,15 @@ Not seen: whether the kernel in front writes the array.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ...cfg import AtomKind, Uniformity
+from ...cfg.definitions import Name
 from ...cfg.linear import Atom, Linear
 from ...isa.modifier import Mod
 from ...opcodes.op import Op
@@ -66,6 +68,15 @@ class EarlyRead:
     def likely(self) -> bool:
         """Tell whether there is a sign that the kernel in front may write what is read."""
         return self.sign is not Sign.NONE
+
+
+class _Row(NamedTuple):
+    """Points that a thread executes together, or not at all."""
+
+    block: int
+    barred_before: int
+    executes: tuple[Name, bool] | None
+    """The guard, whether it is negated; None for none."""
 
 
 @dataclass(frozen=True)
@@ -145,10 +156,18 @@ class DependentLaunch:
         if address is None or any(self.view.cfg.reaches(wait, load) for wait in self.waits):
             return False
         return any(
-            other != load and self._address(other) == address and not self._comes_to(other, self.waits)
-            for other in self._points(_reads_global)
-            if not self.view.facts.never_runs(other)
+            other != load and not self._comes_to(other, self.waits) for other in self._by_address[address]
         )
+
+    @cached_property
+    def _by_address(self) -> Mapping[Linear, tuple[int, ...]]:
+        """Loads of global memory that some run gets to, one of each row, by their addresses."""
+        found: dict[Linear, dict[_Row, int]] = {}
+        for load in sorted(self._points(_reads_global)):
+            address = None if self.view.facts.never_runs(load) else self._address(load)
+            if address is not None:
+                found.setdefault(address, {}).setdefault(self._row(load, self.waits), load)
+        return {address: tuple(rows.values()) for address, rows in found.items()}
 
     def _address(self, load: int) -> Linear | None:
         """Return the address of a load that counts from a parameter."""
@@ -196,7 +215,31 @@ class DependentLaunch:
         return None if pointer is None else pointer.base
 
     def _comes_to(self, point: int, barred: frozenset[int]) -> bool:
-        return self.view.get(Paths.of).find(Query(None, frozenset({point}), barred)) is not None
+        """Tell whether a path leads to a point past none that is barred; points of one row are asked about once."""
+        key = (barred, self._row(point, barred))
+        if key not in self._comes:
+            found = self.view.get(Paths.of).find(Query(None, frozenset({point}), barred))
+            self._comes[key] = found is not None
+        return self._comes[key]
+
+    @cached_property
+    def _comes(self) -> dict[tuple[frozenset[int], _Row], bool]:
+        return {}
+
+    def _row(self, point: int, barred: frozenset[int]) -> _Row:
+        """Return what points have in common that stand in one block, with none barred between, under one guard.
+
+        A path that comes to one of them comes to all.
+        """
+        if barred not in self._in_order:
+            self._in_order[barred] = tuple(sorted(barred))
+        guard = self.view.cfg.instructions[point].guard
+        executes = None if guard is None else (self.view.facts.name(point, guard.register), guard.negated)
+        return _Row(self.view.cfg.graph.block_of[point], bisect_left(self._in_order[barred], point), executes)
+
+    @cached_property
+    def _in_order(self) -> dict[frozenset[int], tuple[int, ...]]:
+        return {}
 
     def _points(self, wanted: Callable[[Instruction], bool]) -> frozenset[int]:
         return frozenset(p for p, i in enumerate(self.view.body.instructions) if wanted(i))

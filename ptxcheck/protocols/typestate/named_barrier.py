@@ -126,18 +126,36 @@ class NamedBarriers:
 
         That is each thread once, and once more for each arrival of its before it waits.
         """
+        key = (number, block)
+        if key not in self._most:
+            self._most[key] = self._most_of_a_round(number, block)
+        return self._most[key]
+
+    @cached_property
+    def _most(self) -> dict[tuple[int | None, int], int | None]:
+        return {}
+
+    def _most_of_a_round(self, number: int | None, block: int) -> int | None:
         sites = [each for each in self.sites if number is None or each.number in (number, None)]
         waits = frozenset(each.point for each in sites if each.op is not Op.BAR_ARRIVE)
+        closed = self._without_a_way_round(waits)
         most = block
         for arrival in (each for each in sites if each.op is Op.BAR_ARRIVE):
-            if self._comes_back(arrival, waits):
+            if self.view.cfg.graph.block_of[arrival.point] not in closed and self._comes_back(arrival, waits):
                 return None
             threads = self.exact_threads(arrival)
             most += block if threads is None else len(threads.warps) * WARP
         return most
 
+    def _without_a_way_round(self, waits: frozenset[int]) -> frozenset[int]:
+        """Return blocks that no thread runs through without a wait: no search need be made for their arrivals."""
+        cfg = self.view.cfg
+        return frozenset(cfg.graph.block_of[p] for p in waits if cfg.instructions[p].guard is None)
+
     def _comes_back(self, site: Site, barred: frozenset[int]) -> bool:
         """Tell whether a thread may come to a site again with no stop at other points."""
+        if not self.view.cfg.reaches(site.point, site.point):
+            return False
         query = Query(frozenset({site.point}), frozenset({site.point}), barred)
         return self.view.get(Paths.of).find(query) is not None
 

@@ -20,7 +20,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...ir import Guard
-from .conditions import Assumptions, Conditions
+from .conditions import Assumptions, Conditions, Literal
+from .live_keys import LiveKeys
 
 if TYPE_CHECKING:
     from ...cfg import Cfg, Facts
@@ -76,6 +77,7 @@ class Paths:
     def __init__(self, cfg: Cfg, facts: Facts) -> None:
         self._cfg = cfg
         self._conditions = Conditions(cfg, facts)
+        self._live = LiveKeys(cfg, self._conditions)
 
     def find(self, query: Query) -> Witness | None:
         """Return a shortest feasible path, or None when there is none or the budget is spent."""
@@ -84,8 +86,8 @@ class Paths:
         reach = _Reach(self._cfg, query)
         if not reach.is_possible:
             return None
-        self._conditions.begin()
-        return _Search(self._cfg, self._conditions, query, reach).run()
+        self._live.begin()
+        return _Search(self._cfg, self._conditions, self._live, query, reach).run()
 
 
 class _Reach:
@@ -135,9 +137,10 @@ class _Reach:
 
 
 class _Search:
-    def __init__(self, cfg: Cfg, conditions: Conditions, query: Query, reach: _Reach) -> None:
+    def __init__(self, cfg: Cfg, conditions: Conditions, live: LiveKeys, query: Query, reach: _Reach) -> None:
         self._cfg = cfg
         self._conditions = conditions
+        self._live = live
         self._query = query
         self._reach = reach
         self._visits: dict[tuple[int, int | None], set[tuple[int | None, int]]] = {}
@@ -197,9 +200,11 @@ class _Search:
     def _follow(self, target: int, guard: Guard | None, state: _State) -> None:
         block = self._cfg.blocks[state.block]
         decides = state.block in self._deciding
-        taken = state if guard is None else self._assume(block.last, guard, state, decides)
+        taken: _State | None = state
+        if guard is not None:
+            taken = self._assume(self._conditions.of(block.last, guard), state, decides)
         if taken is not None:
-            assumed = self._conditions.entering(target, state.block, taken.assumed)
+            assumed = self._live.entering(target, state.block, taken.assumed)
             self._offer(taken._replace(block=target, assumed=assumed))
 
     @cached_property
@@ -221,9 +226,8 @@ class _Search:
         around = (loop for loop in self._cfg.loops_around(block) if loop.blocks & ends)
         return any(source == block for loop in around for source, _ in loop.exits)
 
-    def _assume(self, point: int, guard: Guard, state: _State, decides: bool) -> _State | None:
-        """Return the state when the guard holds at the point, None when it cannot, or not surely."""
-        literal = self._conditions.of(point, guard)
+    def _assume(self, literal: Literal, state: _State, decides: bool) -> _State | None:
+        """Return the state when a literal holds, None when it cannot, or not surely."""
         if decides and state.passed != _NOT_YET and not self._conditions.is_sure(state.assumed, literal):
             return None
         threads = state.threads
@@ -236,16 +240,28 @@ class _Search:
 
     def _step(self, point: int, state: _State) -> Iterator[_State | Witness]:
         """Yield what follows an interesting point: it runs, or its guard lets it be skipped."""
-        guard = self._cfg.instructions[point].guard
-        if guard is None:
+        if self._cfg.instructions[point].guard is None:
             yield from self._execute(point, state)
             return
-        runs = self._assume(point, guard, state, True)
+        if state.passed == _NOT_YET and not self._begins_or_bars(point) and self._live.decides_nothing(point):
+            yield state
+            return
+        holds, fails = self._conditions.both(point)
+        runs = self._assume(holds, state, True)
         if runs is not None:
-            yield from self._execute(point, runs)
-        skipped = self._assume(point, Guard(guard.register, not guard.negated), state, True)
+            for result in self._execute(point, runs):
+                yield result if isinstance(result, Witness) else self._behind(point, result)
+        skipped = self._assume(fails, state, True)
         if skipped is not None:
-            yield skipped
+            yield self._behind(point, skipped)
+
+    def _begins_or_bars(self, point: int) -> bool:
+        """Tell whether a point does something to a path that has not passed `first`."""
+        return point in self._query.barred_before or point in (self._query.first or ())
+
+    def _behind(self, point: int, state: _State) -> _State:
+        assumed = self._live.behind(point, state.assumed)
+        return state if assumed is state.assumed else state._replace(assumed=assumed)
 
     def _may_come_again(self, point: int) -> bool:
         """Tell whether a path may pass a point and begin later: always, but at a point of `first` in no loop."""

@@ -80,7 +80,9 @@ def test_a_file_that_is_no_ptx_around_it() -> None:
 def kinds_of(name: str) -> dict[str, set[VerdictKind]]:
     """Return the verdicts on each kernel of a file of the corpus that has some."""
     found = {each.name: each.verification for each in check(str(CORPUS / name)).kernels}
-    return {name: {each.kind for each in table.verdicts} for name, table in found.items() if table is not None}
+    return {
+        name: {each.kind for each in table.verdicts} for name, table in found.items() if table is not None
+    }
 
 
 @pytest.mark.parametrize(

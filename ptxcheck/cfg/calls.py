@@ -55,8 +55,23 @@ def _summary(callee: str | None, bodies: Mapping[str, Function]) -> CallSummary:
     return CallSummary(callee, False if is_known else None, False if acts else True if is_known else None)
 
 
+def called_from(name: str, module: Module) -> list[str]:
+    """Return the functions with a body that run when one does, as far as calls name them: the first is that one."""
+    bodies = {f.name: f for f in module.functions if f.body is not None}
+    return [function.name for function in _functions(name, bodies) if function is not None]
+
+
 def _instructions(name: str | None, bodies: Mapping[str, Function]) -> Iterator[Instruction | None]:
     """Yield the instructions of a function and all that it calls, None for a function that is not known."""
+    for function in _functions(name, bodies):
+        if function is None or function.body is None:
+            yield None
+        else:
+            yield from function.body.instructions
+
+
+def _functions(name: str | None, bodies: Mapping[str, Function]) -> Iterator[Function | None]:
+    """Yield a function and all that it calls, each once, None for one that is not known."""
     seen: set[str] = set()
     work = [name]
     while work:
@@ -68,8 +83,8 @@ def _instructions(name: str | None, bodies: Mapping[str, Function]) -> Iterator[
         if function.name in seen:
             continue
         seen.add(function.name)
+        yield function
         for instruction in function.body.instructions:
-            yield instruction
             if Trait.CALL in instruction.operation.traits:
                 callee = instruction.get("function")
                 work.append(callee.name if isinstance(callee, Symbol) else None)

@@ -19,6 +19,7 @@ from ..ir import (
     SymbolOffset,
     Vector,
 )
+from ..opcodes.op import Op
 from ..opcodes.spec import (
     Direction,
     OperandKind,
@@ -50,6 +51,14 @@ _BASE_SPACES = {
 }
 _WARP_SIZE = Symbol("WARP_SZ")
 _PACKED_LENGTHS = (2, 4)
+_WITH_WIDE_ADDRESSES = frozenset(
+    {
+        Op.APPLYPRIORITY, Op.ATOM, Op.DISCARD, Op.LD, Op.LD_NC, Op.LDU, Op.MBARRIER_ARRIVE, Op.MBARRIER_ARRIVE_DROP,
+        Op.MBARRIER_INIT, Op.MBARRIER_INVAL, Op.MBARRIER_TEST_WAIT, Op.MBARRIER_TRY_WAIT, Op.MULTIMEM_LD_REDUCE,
+        Op.MULTIMEM_RED, Op.MULTIMEM_ST, Op.PREFETCH, Op.PREFETCHU, Op.RED, Op.ST,
+    }
+)  # fmt: skip
+"""What ptxas asks for 64 bits of a generic or global address; of others it extends the number."""
 
 
 def operand_problems(
@@ -58,14 +67,16 @@ def operand_problems(
     type_of: TypeOf,
     space_of: SpaceOf = lambda symbol: None,
     length_of: LengthOf = lambda register: None,
+    address_size: int | None = None,
 ) -> Iterator[str]:
     """Yield what ptxas would reject in the operands of a resolved operation, for people.
 
-    Yields nothing when the operation is not resolved (see `Operation.problem`).
+    Yields nothing when the operation is not resolved (see `Operation.problem`). The size of addresses is that of the
+    module.
     """
     if operation.form is None:
         return
-    check = _Check(operation, type_of, space_of, length_of)
+    check = _Check(operation, type_of, space_of, length_of, address_size)
     for spec, operand in zip(operation.operand_specs, operands, strict=True):
         yield from check.operand(spec, operand)
 
@@ -123,6 +134,7 @@ class _Check:
     type_of: TypeOf
     space_of: SpaceOf
     length_of: LengthOf
+    address_size: int | None
 
     def operand(self, spec: OperandSpec, operand: Operand) -> Iterator[str]:
         if isinstance(operand, Address):
@@ -306,6 +318,7 @@ class _Check:
                     yield f"'{symbol.name}' is in {declared}, the instruction accesses {accessed}"
             case Register() | Component() as operand_base:
                 yield from self.address_register(operand_base)
+                yield from self.address_width(operand_base, space)
         extra: OperandSpec | None = spec.second
         for item in operand.extra:
             if extra is None:
@@ -321,6 +334,15 @@ class _Check:
                 yield f"special register '{base.name}' cannot be an address"
         elif type_kind(declared) not in (TypeKind.BITS, TypeKind.INTEGER) or declared == ".b128":
             yield f"'{base.name}' is {declared} and cannot be an address"
+
+    def address_width(self, operand: Register | Component, space: str) -> Iterator[str]:
+        """Yield that a register has 32 bits of an address that lies outside of shared and local memory."""
+        if self.address_size != 64 or space not in ("", ".global") or isinstance(operand, Component):
+            return
+        declared = self.type_of(operand)
+        if declared is not None and type_width(declared) == 32 and self.operation.op in _WITH_WIDE_ADDRESSES:
+            accessed = space or "generic"
+            yield f"'{operand.name}' is {declared}, and a {accessed} address has 64 bits"
 
 
 def _reaches(declared: str, space: str) -> bool:

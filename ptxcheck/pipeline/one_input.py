@@ -17,7 +17,7 @@ from ..launches.hints import LaunchHint, tensor_maps_of
 from ..launches.host_launches import HostHint, host_launches, impossible_launches, launches_of
 from ..launches.host_maps import passed_hints
 from ..launches.launch_comments import comment_hints
-from ..results import Note, NoteKind, Problem, ProblemKind
+from ..results import Note, NoteKind, Problem, ProblemKind, Remark
 from ..runtime.collector import Pause, paused
 from ..runtime.profile import Profile, activity_of
 from ..source import Position, Source
@@ -32,6 +32,7 @@ from .reported import finished
 from .rules_on_host_code import evaluate_host
 from .rules_on_kernels import Evaluation, evaluate
 from .several_launches import evaluate_launches
+from .unassembled import without_verdict
 from .words_of_the_source import in_words_of_the_source
 
 if TYPE_CHECKING:
@@ -110,6 +111,8 @@ def _check_source(
     allowance = _Allowance(config)
     by_host = host_launches(module, loaded.host, loaded.input.path, loaded.beside)
 
+    flaws: dict[str, Remark] = {}
+
     def show(view: KernelView) -> None:
         if observe is not None and view.function.is_entry:
             observe(view, locator, files)
@@ -120,10 +123,11 @@ def _check_source(
             part = joined(
                 part,
                 _check_function(
-                    module, function, rules, config, locator, hints, by_host, view, allowance, show
+                    module, function, rules, config, locator, hints, by_host, view, allowance, show, flaws
                 ),
             )
             pause.relieve(len(function.body.instructions))
+    part = replace(part, kernels=tuple(without_verdict(each, module, flaws) for each in part.kernels))
     return finished(part, [source.name for source in main], loaded.source, files, rules, config)
 
 
@@ -185,7 +189,9 @@ def _check_function(
     view_class: type[KernelView],
     allowance: _Allowance,
     show: Callable[[KernelView], None],
+    flaws: dict[str, Remark],
 ) -> Part:
+    """Return what one function adds to the report; why it cannot be assembled is noted in `flaws`."""
     launches, complaints = launches_of(function, hints, by_host)
     maps, unknown = tensor_maps_of(function, hints)
     severities = _severities(rules, config)
@@ -208,6 +214,8 @@ def _check_function(
     view, result = evaluate_launches(launches, evaluated)
     result = in_words_of_the_source(function, result)
     show(view)
+    if result.flaw is not None:
+        flaws[function.name] = result.flaw
     position = locator.head(function)
     settings = [
         Problem(ProblemKind.SETTING, text, position, function.name) for text in (*complaints, *unknown)

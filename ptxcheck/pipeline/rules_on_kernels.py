@@ -23,6 +23,7 @@ from ..results import (
     NoteKind,
     Problem,
     ProblemKind,
+    Remark,
 )
 from ..sources.fingerprint import fingerprint, normalised
 from ..sources.positions import Locator
@@ -30,7 +31,7 @@ from ..verdict import Reason, VerdictKind
 from ..view import KernelView
 from .consequences import with_causes
 from .refutation import weighed
-from .verdict_table import undecided, verdict_table, verifier_failure
+from .verdict_table import placed, undecided, verdict_table, verifier_failure
 
 if TYPE_CHECKING:
     from ..rules import Hit, Rule
@@ -47,6 +48,8 @@ class Evaluation:
     findings: tuple[Finding, ...] = ()
     problems: tuple[Problem, ...] = ()
     notes: tuple[Note, ...] = ()
+    flaw: Remark | None = None
+    """Why it cannot be assembled."""
 
 
 def evaluate(
@@ -82,8 +85,9 @@ def evaluate(
     notes = _opaque(view, locator)
     problems = (*_problems(view, failures), *verifier_failure(view))
     verdicts = verdict_table(view, locator)
-    if verdicts is not None and flaw is not None:
-        verdicts = undecided(view, locator, verdicts, flaw)
+    why = None if flaw is None else placed(view, locator, flaw)
+    if verdicts is not None and why is not None:
+        verdicts = undecided(verdicts, why)
     unknown = verdicts is not None and any(v.kind is VerdictKind.UNKNOWN for v in verdicts.verdicts)
     complete = not (notes or problems or view.body.problems or unknown)
     return Evaluation(
@@ -91,6 +95,7 @@ def evaluate(
         tuple(with_causes(tuple(_without_echoes(found, of_form)))),
         problems,
         notes,
+        why,
     )
 
 

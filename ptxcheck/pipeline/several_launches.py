@@ -70,7 +70,7 @@ def evaluate_launches(launches: Sequence[KernelLaunch], judge: Judge) -> tuple[K
     kernel = replace(evaluation.kernel, verification=table, complete=is_complete)
     findings = tuple(_findings(worst, judged))
     return worst.view, Evaluation(
-        kernel, findings, tuple(dict.fromkeys(problems)), tuple(dict.fromkeys(notes))
+        kernel, findings, tuple(dict.fromkeys(problems)), tuple(dict.fromkeys(notes)), evaluation.flaw
     )
 
 

@@ -22,6 +22,7 @@ from ..results import (
 from ..sources.demangled_names import pattern_of
 from ..sources.positions import Locator
 from ..verdict import (
+    Openness,
     Property,
     Reason,
     Verdict,
@@ -78,11 +79,19 @@ def verdict_table(view: KernelView, locator: Locator) -> KernelVerdicts | None:
     )
 
 
-def undecided(view: KernelView, locator: Locator, table: KernelVerdicts, why: Reason) -> KernelVerdicts:
+def undecided(table: KernelVerdicts, why: Remark) -> KernelVerdicts:
     """Return a table in which nothing is decided, for one reason."""
-    unknown = tuple(Verdict(each.property, VerdictKind.UNKNOWN, (why,)) for each in table.verdicts)
-    verdicts = tuple(_with_places(view, locator, unknown))
+    verdicts = tuple(
+        PropertyVerdict(each.property, VerdictKind.UNKNOWN, (why,), Openness.NOT_DECIDED)
+        for each in table.verdicts
+    )
     return replace(table, verdicts=verdicts, equations=(), assumptions=(), out_of_time=False)
+
+
+def placed(view: KernelView, locator: Locator, reason: Reason) -> Remark:
+    """Return a reason with its place."""
+    (remark,) = _remarks(view, locator, (reason,))
+    return remark
 
 
 def _block_origin(view: KernelView, origin: BlockOrigin) -> str:

@@ -1,7 +1,7 @@
 """Operands of a wrong number, kind or type, and literals out of range.
 
 Checks: the operands of every instruction against the form that its modifiers select: how many there are, register
-types and widths, lengths of vectors, literals, and the state spaces of variables.
+types and widths, those of addresses too, lengths of vectors, literals, and the state spaces of variables.
 Why: ptxas rejects the module. Source: PTX ISA 6 (operands), 9.2 (type checking) and the syntax lines of chapter 9.7.
 Not checked: values in registers (other rules do), calls, modules newer than the table.
 """
@@ -33,7 +33,10 @@ def check(view: KernelView) -> Hits:
             shape = shapes.of(operands, literals=limited)
             if shape in fine:
                 continue
-            first = next(operand_problems(operation, operands, names.type_of, names.space_of), None)
+            problems = operand_problems(
+                operation, operands, names.type_of, names.space_of, address_size=view.module.address_size
+            )
+            first = next(problems, None)
             if first is None:
                 fine.add(shape)
             else:

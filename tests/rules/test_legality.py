@@ -20,6 +20,11 @@ CASES = {
         "wgmma.mma_async.sync.aligned.m64n8k8.f32.tf32.tf32 {%f1, %f2, %f3, %f4}, %rd1, %rd1, 2, 1, 1;"
         " // expect: PT003",
     ),
+    "PT003 narrow addresses": (
+        "PT003",
+        "st.global.u32 [%r1], %r2; // expect: PT003\nld.b32 %r2, [%r1+4]; // expect: PT003\n"
+        "mbarrier.arrive.b64 _, [%r1]; // expect: PT003\nst.shared.u32 [%r1], %r2;\nld.local.u32 %r2, [%r1];",
+    ),
     "PT003 wider load": ("PT003", "ld.param.u64 %rd1, [in];\nld.global.u8 %r1, [%rd1];"),
     "PT006 label of an inner block": ("PT006", "bra IN; // expect: PT006\n{\nIN:\nmov.b32 %r1, 1;\n}"),
     "PT006 label of an outer block": ("PT006", "{\nbra OUT;\n}\nOUT:\nmov.b32 %r1, 1;"),

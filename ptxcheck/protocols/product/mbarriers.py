@@ -177,6 +177,9 @@ def wait(state: State, strand: int, step: WaitStep) -> int:
             state.awaiting[strand] = barrier
             return BLOCKED
     elif word.parity == step.parity:
+        # A poll after which the thread goes on need not come to its phase at all: it is judged here, not behind it.
+        if not state.knows(strand, state.setup.completion[barrier][word.parity ^ 1]):
+            raise Unproved(Flaw.EARLY_WAIT.value, strand, step.point)
         state.awaiting[strand] = barrier
         return BLOCKED
     state.awaiting.pop(strand, None)

@@ -269,7 +269,7 @@ def test_cases_that_an_index_never_takes_are_dead() -> None:
 def test_values_computed_anew_take_work_that_grows_with_the_steps_back_alone(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """A guarded comparison into its own guard reads that three times: computed anew each time, this was 3 to the 8th."""
+    """A guarded comparison into its own guard reads that three times, and so on: 3 to the 8th ways."""
     evaluated: list[Name] = []
     evaluate = Values.evaluate
 

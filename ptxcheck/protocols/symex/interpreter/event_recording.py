@@ -90,7 +90,10 @@ class EventRecorder:
     def meet_lanes(self, point: int, instruction: Instruction, threads: ThreadSet) -> None:
         """Record that lanes wait at an instruction for others of a mask, if it does not record that itself."""
         is_event = instruction.operation.op in _MEETING and point in self._program.points
+        operand = self._program.open_masks.get(point)
         if is_event:
+            if operand is not None:
+                self._check_mask(point, instruction, operand, threads)
             return
         guard = threads
         if instruction.guard is not None:
@@ -100,7 +103,6 @@ class EventRecorder:
                 if known is None:
                     return
                 guard |= known
-        operand = self._program.open_masks.get(point)
         if operand is not None:
             self._meet_by_mask(point, operand, guard, threads)
             return
@@ -111,6 +113,19 @@ class EventRecorder:
             self.take_together(point)
         else:
             self._cta.log.append(point, alone, self._mask_at(point), threads)
+
+    def _check_mask(self, point: int, instruction: Instruction, operand: Operand, threads: ThreadSet) -> None:
+        """Tell what is taken of a mask that is not known: a barrier orders the lanes that it names, and no others.
+
+        Raises NotFollowedError for a barrier.
+        """
+        if all(not isinstance(mask, Form) for _, mask in self._cta.operands.values(operand, threads)):
+            return
+        if instruction.operation.op is Op.BAR_WARP_SYNC:
+            raise NotFollowedError(
+                "which lanes wait for each other here is not known: the member mask is not", point
+            )
+        self.take_together(point)
 
     def _meet_by_mask(self, point: int, operand: Operand, guard: ThreadSet, threads: ThreadSet) -> None:
         """Record that lanes wait for those of a mask that is computed."""

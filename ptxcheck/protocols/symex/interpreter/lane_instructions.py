@@ -157,7 +157,15 @@ def vote(cta: Cta, point: int, instruction: Instruction, guard: ThreadSet) -> No
 
 
 def active_mask(cta: Cta, point: int, instruction: Instruction, guard: ThreadSet) -> None:
-    """`activemask`: the lanes that are here together are taken to be active together, which PTX does not promise."""
+    """`activemask`: the lanes that are here together are taken to be active together, which PTX does not promise.
+
+    Where they have been on different sides of a branch, and have met nowhere since, that is not taken.
+    """
+    if point in cta.program.lanes_apart:
+        cta.write_opaque(
+            instruction, guard, Kind.PARTED, point, cta.visits.count(("parted", point)), differs=ANY
+        )
+        return
     cta.assume(AssumptionKind.ACTIVE_LANES, _ACTIVE, point)
     masks = np.zeros(cta.threads, dtype=np.uint64)
     for warp in range(0, cta.threads, 32):

@@ -39,6 +39,7 @@ from ...typestate.member_mask import member_mask
 from .accesses import AccessKind, access_kinds
 from .dynamic_arrays import Start, array_start
 from .global_rewrites import rewritten_loads
+from .rejoined_lanes import apart
 
 _EVENTS = frozenset(
     {
@@ -55,6 +56,7 @@ NO_EVENTS = frozenset(
 """Asynchronous by trait, but without an effect on barriers, groups or shared memory."""
 _PAYLOAD = frozenset({"coords", "im2col", "policy", "src_size", "b", "c", "left", "right"})
 """Operands of events that carry data, and nothing that says what is synchronised."""
+_ALL_LANES = 0xFFFFFFFF
 _WIDEST = 64
 """Bits of the widest register that holds a number."""
 _HARMLESS = frozenset({"vprintf", "__assertfail", "malloc", "free", "__trap"})
@@ -153,6 +155,21 @@ class Kernel:
             for point, mask in self.member_masks.items()
             if mask is None and (operand := member_mask(instructions[point])) is not None
         }
+
+    @cached_property
+    def lanes_apart(self) -> frozenset[int]:
+        """Points at which lanes of a warp that took different sides of a branch may still be apart."""
+
+        def differs(block: int) -> bool:
+            return self.facts.branch_uniformity(block) is Uniformity.DIVERGENT
+
+        def meets(point: int) -> bool:
+            is_aligned_barrier = {Trait.BARRIER, Trait.ALIGNED} <= self.cfg.instructions[
+                point
+            ].operation.traits
+            return is_aligned_barrier or self.member_masks.get(point) == _ALL_LANES
+
+        return apart(self.cfg, differs, meets)
 
     @cached_property
     def collectives(self) -> Mapping[int, int]:

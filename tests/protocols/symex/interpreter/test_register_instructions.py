@@ -25,6 +25,31 @@ def test_active_lanes_are_taken_to_be_those_that_come() -> None:
     assert deadlock(LAST_LANE_OF_A_MASK.format(mask="mov.u32 %r5, 0xffffffff;")) is VerdictKind.PROVED
 
 
+SIDES = (
+    "setp.lt.u32 %p3, %r3, 16; @%p3 bra LOW; add.u32 %r7, %r7, 1; bra JOIN; LOW: add.u32 %r7, %r7, 2; JOIN: "
+)
+
+
+def test_active_lanes_are_not_known_behind_two_sides_of_a_branch() -> None:
+    apart = f"{SIDES} activemask.b32 %r5;"
+    together = f"{SIDES} bar.warp.sync 0xffffffff; activemask.b32 %r5;"
+    assert deadlock(LAST_LANE_OF_A_MASK.format(mask=apart)) is VerdictKind.UNKNOWN
+    assert deadlock(LAST_LANE_OF_A_MASK.format(mask=together)) is VerdictKind.ASSUMES
+
+
+@pytest.mark.parametrize(
+    ("mask", "expected"),
+    [
+        ("mov.u32 %r5, 0xffffffff;", VerdictKind.PROVED),
+        ("ld.param.u32 %r5, [n];", VerdictKind.UNKNOWN),
+        (f"{SIDES} activemask.b32 %r5;", VerdictKind.UNKNOWN),
+    ],
+)
+def test_a_warp_barrier_orders_the_lanes_of_its_mask_alone(mask: str, expected: VerdictKind) -> None:
+    sync = f"{mask} bar.warp.sync %r5; mov.u32 %r5, 0xffffffff;"
+    assert deadlock(LAST_LANE_OF_A_MASK.format(mask=sync)) is expected
+
+
 def computed(body: str) -> Value:
     """Return what %r5 is at the end of a body, in which %r2 is the parameter n."""
     end = "mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%r1], %r5;"

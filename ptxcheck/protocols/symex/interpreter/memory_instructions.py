@@ -75,7 +75,7 @@ def _loaded(
         cta.log.note_loaded(symbol, point, guard)
         return symbol
     of_thread = cta.program.may_be_local(point) and (bool(space) or not _is_outside(cta, at))
-    if of_thread or is_strong(operation) or point in cta.program.rewritten_loads:
+    if of_thread or is_strong(operation) or cta.program.rewrites.is_of(point):
         visit = cta.visits.count(("strong", point, guard))
         differs = 0 if guard.bit_count() == 1 else ANY
         kind = Kind.OWN if of_thread else Kind.STRONG

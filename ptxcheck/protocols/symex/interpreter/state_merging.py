@@ -185,7 +185,7 @@ class UndecidedBranches:
                 if (
                     Trait.ATOMIC in traits
                     or is_strong(instruction.operation)
-                    or point in self._program.rewritten_loads
+                    or self._program.rewrites.is_of(point)
                     or self._program.may_be_local(point)
                 ):
                     return LANE | WARP

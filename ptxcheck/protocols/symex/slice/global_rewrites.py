@@ -1,7 +1,7 @@
 """Loads of global memory from words that the kernel itself writes.
 
-Property: a point is in `rewritten_loads` only if some store, reduction or atomic operation of the kernel writes, where
-it runs, a byte that this load reads.
+Property: a load is of a rewritten word only if some store, reduction or atomic operation of the kernel writes, where it
+runs, a byte that the load reads.
 
 Argument: both are constant offsets from one kernel parameter or variable, so that they are one place in all threads.
 What such a load finds depends on who has come to the write: two threads, or one thread twice, may find different
@@ -12,7 +12,8 @@ Not covered: offsets that vary, pointers that alias, copies. There it is an assu
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import cached_property
 
 from ....cfg import AtomKind
 from ....cfg.cfg import Cfg
@@ -22,29 +23,42 @@ from ....opcodes.spec import Trait
 from ...typestate.shared_access import access_bytes
 
 _SAME_FOR_ALL = frozenset({AtomKind.PARAMETER, AtomKind.ADDRESS})
+_WRITING = frozenset({Trait.STORE, Trait.ATOMIC})
 _ELSEWHERE = (".shared", ".local", ".param", ".const")
 
 
-def rewritten_loads(cfg: Cfg, facts: Facts) -> frozenset[int]:
-    """Return the points of loads whose word the kernel itself writes."""
-    written = [
-        words for point in _points(cfg, Trait.STORE, Trait.ATOMIC) for words in _words(cfg, facts, point)
-    ]
-    return frozenset(
-        point
-        for point in (_points(cfg, Trait.LOAD) if written else ())
-        if Trait.ATOMIC not in cfg.instructions[point].operation.traits
-        for where, first, end in _words(cfg, facts, point)
-        if any(
-            where == other and first < its_end and its_first < end for other, its_first, its_end in written
+class Rewrites:
+    """Tells of single loads: few of a kernel matter, and most are of no word that is the same for all."""
+
+    def __init__(self, cfg: Cfg, facts: Facts) -> None:
+        self._cfg = cfg
+        self._facts = facts
+        self._known: dict[int, bool] = {}
+
+    def is_of(self, point: int) -> bool:
+        """Tell whether a load reads a word that the kernel itself writes."""
+        if point not in self._known:
+            self._known[point] = self._is_of(point)
+        return self._known[point]
+
+    def _is_of(self, point: int) -> bool:
+        traits = self._cfg.instructions[point].operation.traits
+        if Trait.LOAD not in traits or Trait.ATOMIC in traits:
+            return False
+        return any(
+            where == other and first < its_end and its_first < end
+            for where, first, end in _words(self._cfg, self._facts, point)
+            for other, its_first, its_end in self._written
         )
-    )
 
-
-def _points(cfg: Cfg, *traits: Trait) -> Iterator[int]:
-    for point, instruction in enumerate(cfg.instructions):
-        if not instruction.operation.traits.isdisjoint(traits):
-            yield point
+    @cached_property
+    def _written(self) -> Sequence[tuple[object, int, int]]:
+        return [
+            words
+            for point, instruction in enumerate(self._cfg.instructions)
+            if instruction.operation.traits & _WRITING
+            for words in _words(self._cfg, self._facts, point)
+        ]
 
 
 def _words(cfg: Cfg, facts: Facts, point: int) -> Iterator[tuple[object, int, int]]:

@@ -38,7 +38,7 @@ from ....opcodes.spec import Direction, OperandSpec, Trait
 from ...typestate.member_mask import member_mask
 from .accesses import AccessKind, access_kinds
 from .dynamic_arrays import Start, array_start
-from .global_rewrites import rewritten_loads
+from .global_rewrites import Rewrites
 from .rejoined_lanes import apart
 
 _EVENTS = frozenset(
@@ -79,6 +79,7 @@ class Kernel:
         self.facts = Facts(cfg, module, launch)
         self.accesses: Mapping[int, AccessKind] = access_kinds(cfg, self.facts.constant) if accesses else {}
         self.definitions = Definitions(cfg)
+        self.rewrites = Rewrites(cfg, self.facts)
         self._decides_copies = decides_copies
         self._calls = summarise(cfg, module)
         self._followed: dict[int, tuple[tuple[OperandSpec, Operand], ...]] = {}
@@ -220,11 +221,6 @@ class Kernel:
         body = self.cfg.function.body
         variables = () if body is None else body.variables
         return frozenset(each.name for each in variables if each.space == ".local")
-
-    @cached_property
-    def rewritten_loads(self) -> frozenset[int]:
-        """Points of loads of global memory whose word the kernel itself writes."""
-        return rewritten_loads(self.cfg, self.facts)
 
     def may_be_local(self, point: int) -> bool:
         """Tell whether a load may be from memory of the thread: stores to that are not followed."""

@@ -57,8 +57,12 @@ def _is_parted(cta: Cta, point: int, instruction: Instruction, guard: ThreadSet)
     """Tell whether lanes get what others bring that are not there: no number is known then."""
     if point not in cta.program.member_masks or not cta.parted.threads(point, guard):
         return False
-    cta.write_opaque(instruction, guard, Kind.PARTED, point, cta.visits.count(("parted", point)), differs=ANY)
+    _write_parted(cta, point, instruction, guard)
     return True
+
+
+def _write_parted(cta: Cta, point: int, instruction: Instruction, guard: ThreadSet) -> None:
+    cta.write_opaque(instruction, guard, Kind.PARTED, point, cta.visits.count(("parted", point)), differs=ANY)
 
 
 def shuffle(cta: Cta, point: int, instruction: Instruction, guard: ThreadSet) -> None:
@@ -162,9 +166,7 @@ def active_mask(cta: Cta, point: int, instruction: Instruction, guard: ThreadSet
     Where they have been on different sides of a branch, and have met nowhere since, that is not taken.
     """
     if point in cta.program.lanes_apart:
-        cta.write_opaque(
-            instruction, guard, Kind.PARTED, point, cta.visits.count(("parted", point)), differs=ANY
-        )
+        _write_parted(cta, point, instruction, guard)
         return
     cta.assume(AssumptionKind.ACTIVE_LANES, _ACTIVE, point)
     masks = np.zeros(cta.threads, dtype=np.uint64)

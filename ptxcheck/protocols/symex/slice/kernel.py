@@ -165,10 +165,10 @@ class Kernel:
             return self.facts.branch_uniformity(block) is Uniformity.DIVERGENT
 
         def meets(point: int) -> bool:
-            is_aligned_barrier = {Trait.BARRIER, Trait.ALIGNED} <= self.cfg.instructions[
-                point
-            ].operation.traits
-            return is_aligned_barrier or self.member_masks.get(point) == _ALL_LANES
+            instruction = self.cfg.instructions[point]
+            is_aligned_barrier = {Trait.BARRIER, Trait.ALIGNED} <= instruction.operation.traits
+            names_all = is_aligned_barrier or self.member_masks.get(point) == _ALL_LANES
+            return names_all and instruction.guard is None
 
         return apart(self.cfg, differs, meets)
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from threading import Event, Thread
 from typing import NoReturn
@@ -53,17 +53,24 @@ class Interrupts:
         while os.read(heard, 1) != bytes([signal.SIGINT]):
             pass  # another signal that has a handler
         self._is_ending.set()
-        from .scratch import remove_scratch, remove_sockets
-
         started = _stopped_descendants()
-        if self.last_words is not None:
-            _say(_CLEAR_LINE if sys.stderr.isatty() else b"")
-            words = Thread(target=self.last_words, daemon=True)
-            words.start()
-            words.join(_LAST_WORDS_SECONDS)
-        remove_scratch((os.getpid(), *started))
-        remove_sockets()
-        _end(started)
+        try:
+            if self.last_words is not None:
+                _say(_CLEAR_LINE if sys.stderr.isatty() else b"")
+                words = Thread(target=self.last_words, daemon=True)
+                words.start()
+                words.join(_LAST_WORDS_SECONDS)
+            _remove_what_is_left((os.getpid(), *started))
+        finally:  # nothing that goes wrong on the way keeps the process from its end
+            _end(started)
+
+
+def _remove_what_is_left(processes: Iterable[int]) -> None:
+    """Remove what stopped processes have in folders for temporary files."""
+    from .scratch import remove_scratch, remove_sockets
+
+    remove_scratch(processes)
+    remove_sockets()
 
 
 def _end(started: list[int]) -> NoReturn:

@@ -27,5 +27,6 @@ def remove_scratch(processes: Iterable[int]) -> None:
 def remove_sockets() -> None:
     """Remove the folder that `multiprocessing` has for this process, which cannot start others after that."""
     util = sys.modules.get("multiprocessing.util")
-    if util is not None:
-        shutil.rmtree(util.get_temp_dir(), ignore_errors=True)
+    folder = getattr(util, "get_temp_dir", None)  # none either while it is imported: nothing was started then
+    if folder is not None:
+        shutil.rmtree(folder(), ignore_errors=True)

@@ -78,7 +78,12 @@ def checked(kept: list[Path]) -> list[Path]:
 def interrupted(process: subprocess.Popen[bytes]) -> tuple[int, bytes]:
     """Interrupt all processes of the terminal, and return the exit code and standard error."""
     os.killpg(process.pid, signal.SIGINT)
-    _, errors = process.communicate(timeout=WALL_SECONDS)
+    try:
+        _, errors = process.communicate(timeout=WALL_SECONDS)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+        raise
     return process.returncode, errors
 
 
@@ -216,6 +221,34 @@ def test_what_an_interrupt_breaks_is_not_told(place: Path) -> None:
         Path(name).write_text(KERNEL)
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, check=False, preexec_fn=hear_interrupts
+    )
+    assert (done.returncode, done.stderr) == (130, b"ptxcheck: interrupted\n")
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        "sys.modules['multiprocessing.util'] = types.ModuleType('multiprocessing.util')",
+        "scratch.remove_scratch = lambda processes: 1 / 0",
+    ],
+    ids=["while multiprocessing is imported", "what is left cannot be removed"],
+)
+def test_an_interrupt_ends_the_process_whatever_goes_wrong_on_the_way(setting: str) -> None:
+    code = (
+        "import os, signal, sys, time, types\n"
+        "from ptxcheck.runtime import scratch\n"
+        "from ptxcheck.runtime.interrupts import Interrupts\n"
+        f"{setting}\n"
+        "Interrupts().watch()\n"
+        "os.kill(os.getpid(), signal.SIGINT)\n"
+        "time.sleep(1000)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        check=False,
+        preexec_fn=hear_interrupts,
+        timeout=WALL_SECONDS,
     )
     assert (done.returncode, done.stderr) == (130, b"ptxcheck: interrupted\n")
 

@@ -120,12 +120,12 @@ def _check_source(
     for function in module.functions:
         if function.body is not None:
             view = KernelView if profile is None else profile.view
-            part = joined(
-                part,
-                _check_function(
-                    module, function, rules, config, locator, hints, by_host, view, allowance, show, flaws
-                ),
+            found, flaw = _check_function(
+                module, function, rules, config, locator, hints, by_host, view, allowance, show
             )
+            part = joined(part, found)
+            if flaw is not None:
+                flaws[function.name] = flaw
             pause.relieve(len(function.body.instructions))
     part = replace(part, kernels=tuple(without_verdict(each, module, flaws) for each in part.kernels))
     return finished(part, [source.name for source in main], loaded.source, files, rules, config)
@@ -189,9 +189,8 @@ def _check_function(
     view_class: type[KernelView],
     allowance: _Allowance,
     show: Callable[[KernelView], None],
-    flaws: dict[str, Remark],
-) -> Part:
-    """Return what one function adds to the report; why it cannot be assembled is noted in `flaws`."""
+) -> tuple[Part, Remark | None]:
+    """Return what one function adds to the report, and why it cannot be assembled, if it cannot."""
     launches, complaints = launches_of(function, hints, by_host)
     maps, unknown = tensor_maps_of(function, hints)
     severities = _severities(rules, config)
@@ -214,8 +213,6 @@ def _check_function(
     view, result = evaluate_launches(launches, evaluated)
     result = in_words_of_the_source(function, result)
     show(view)
-    if result.flaw is not None:
-        flaws[function.name] = result.flaw
     position = locator.head(function)
     settings = [
         Problem(ProblemKind.SETTING, text, position, function.name) for text in (*complaints, *unknown)
@@ -224,7 +221,8 @@ def _check_function(
         Note(NoteKind.HOST_LAUNCH, text, position, function.name)
         for text in impossible_launches(function, by_host)
     ]
-    return Part(result.findings, (*settings, *result.problems), (*result.notes, *notes), (result.kernel,))
+    part = Part(result.findings, (*settings, *result.problems), (*result.notes, *notes), (result.kernel,))
+    return part, result.flaw
 
 
 def _severities(rules: Sequence[Rule], config: Config) -> dict[str, Severity]:

@@ -5,7 +5,8 @@ loops around it, and before they come to the next one nothing orders them.
 
 Argument: a barrier of all threads that stands under branches all threads take alike, or whose other ways end the
 thread, is executed by all threads that are left, each time. Threads that ended do not count at a barrier (PTX ISA
-9.7.14.1). For a warp the same holds of `bar.warp.sync` with a mask that is the same in the lanes that execute it.
+9.7.14.1). For a warp the same holds of `bar.warp.sync` with a mask that is the same in the lanes that execute it. Each
+of these has to be in the mask, or PTX says nothing of it: `judgement` excludes no race before that is shown.
 
 Not covered: barriers whose branches two threads may take differently; `aligned` does not have them.
 """

@@ -25,6 +25,8 @@ from ...typestate.shared_access import access_bytes
 _SAME_FOR_ALL = frozenset({AtomKind.PARAMETER, AtomKind.ADDRESS})
 _WRITING = frozenset({Trait.STORE, Trait.ATOMIC})
 _ELSEWHERE = (".shared", ".local", ".param", ".const")
+_UNKNOWN_END = 1 << 64
+"""Behind every offset: how far a matrix, or what has no type, reaches is not known."""
 
 
 class Rewrites:
@@ -74,4 +76,5 @@ def _words(cfg: Cfg, facts: Facts, point: int) -> Iterator[tuple[object, int, in
         return
     first = pointer.offset.signed
     assert first is not None
-    yield pointer.base, first, first + access_bytes(instruction)
+    size = 0 if Trait.CROSS_LANE in instruction.operation.traits else access_bytes(instruction)
+    yield pointer.base, first, first + size if size else _UNKNOWN_END

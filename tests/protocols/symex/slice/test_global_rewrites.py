@@ -19,6 +19,8 @@ _POINTER = "ld.param.u64 %rd1, [data]; cvta.to.global.u64 %rd1, %rd1; add.s64 %r
         "atom.global.add.u32 %r3, [%rd1], 1;",
         "st.global.v4.u32 [%rd2+-16], {%r2, %r2, %r2, %r2};",
         "@%p1 st.global.u8 [%rd1+3], %r2;",
+        "discard.global.L2 [%rd1], 128;",
+        "wmma.store.d.sync.aligned.row.m16n16k16.global.f32 [%rd1], {%f0, %f1, %f2, %f3, %f4, %f5, %f6, %f7};",
     ],
 )
 def test_a_write_of_the_same_bytes(write: str) -> None:

@@ -19,9 +19,7 @@ from typing import TypeAlias
 
 from ..automata.environments import Env
 from ..automata.nodes import Node
-from ..symex.values.kinds import Kind
-from ..symex.values.symbol import Atom, Form
-from .congruences import Congruence
+from ..symex.values.symbol import Form
 from .intervals import Interval
 from .loop_nests import Class, Ordinals, Standing, standing
 from .question_sites import Questions, Site, text_of
@@ -138,18 +136,16 @@ class Decisions:
         self._free[automaton, node.number, ordinals, env] = truth, everybody
         return True
 
-    def sizes(self) -> dict[Atom, int]:
-        """Return numbers for parameters, as far as what is known of each alone says; none where one is negative."""
-        known: dict[Atom, Interval] = {}
-        everywhere = [(terms, each) for (terms, _), each in self._intervals.items()]
-        for terms, interval in (*everywhere, *self._host.items()):
-            if len(terms) == 1 and terms[0][1] == 1 and terms[0][0].kind is Kind.PARAM:
-                name = terms[0][0]
-                known[name] = interval.within(known.get(name, Interval()))
-        of_host = self._questions.congruences
-        examples = {name: _example(of_host.get(((name, 1),)), each) for name, each in known.items()}
-        found = {name: number for name, number in examples.items() if number is not None}
-        return found if all(number >= 0 for number in found.values()) else {}
+    def known(self) -> Iterator[tuple[Terms, Interval]]:
+        """Yield what is known of directions, each in the rounds that it was asked in, and for the whole launch."""
+        yield from ((terms, each) for (terms, _), each in self._intervals.items())
+        yield from self._host.items()
+
+    def answers(self) -> Iterator[tuple[Form, bool]]:
+        """Yield the predicates that have an answer in all rounds."""
+        for (_, _), (truth, asked, rounds, _) in self._names.items():
+            if not rounds:
+                yield asked.truth, truth
 
     # -- relative to where roles are
 
@@ -282,21 +278,10 @@ class Decisions:
                     self._intervals[terms, place] = kept
                 moved: Interval | None = None
             else:
-                distance = 0 if slope is None else int(-slope * base)
-                moved = known.moved(distance)
-                least = self._questions.least.get(key)
-                if (
-                    slope is not None
-                    and slope > 0
-                    and least is not None
-                    and moved.low is not None
-                    and moved.low <= least
-                ):
-                    moved = Interval(None, moved.high, moved.excluded)
-                moved = Interval(
-                    moved.low, moved.high,
-                    frozenset(n for n in moved.excluded if slope is None or least is None or n >= least),
-                )  # fmt: skip
+                moved = known if slope is None else known.moved(int(-slope * base))
+                first = self._questions.first.get(key)
+                if slope is not None and first is not None:
+                    moved = moved.from_on(first) if slope > 0 else moved.up_to(first)
                 kept = known.clipped(window) if window is not None else Interval()
             if kept == Interval() and (moved is None or moved == Interval()):
                 if base is None:
@@ -340,12 +325,6 @@ class Decisions:
 
 def _row(known: Interval | None) -> Hashable:
     return None if known is None else (known.low, known.high, tuple(sorted(known.excluded)))
-
-
-def _example(congruence: Congruence | None, known: Interval) -> int | None:
-    """Return a number of an interval, one that is not negative where there is one."""
-    natural = None if congruence is None else congruence.tightened(known.within(Interval(0)))
-    return known.example if natural is None or natural.is_empty else natural.example
 
 
 __all__ = ["Decisions", "Form", "Interval", "Questions"]

@@ -39,6 +39,7 @@ from .repeated_waits import Place, is_waited_for
 from .roles import Role, Step
 from .rows import Bits
 from .setup import Setup
+from .sizes import sizes_of
 from .word_contents import Byte, Found, WordUses, text_of
 
 _MOST_STATES = 1_500
@@ -156,8 +157,12 @@ class Exploration:
             failure = stuck.failure
         except _UnknownWordsError as error:
             words = tuple(error.found)
-        sizes = state.decisions.sizes() if failure is not None else {}
+        sizes = {} if failure is None else self._sizes(state.decisions)
         return Explored(failure, len(self._seen), self.visits, self.steps, order, sizes, words)
+
+    def _sizes(self, decided: Decisions) -> dict[Atom, int]:
+        residues = self.questions.congruences
+        return sizes_of(decided.known(), decided.answers(), residues, self._effort)
 
     def _visit(self, state: _State) -> list[_State]:
         """Go on from a state until a question has to be answered; return the states behind its answers."""

@@ -97,6 +97,21 @@ class Interval:
             frozenset(n + distance for n in self.excluded),
         )
 
+    def from_on(self, least: int) -> Interval:
+        """Return what is known as far as thresholds from one on ask for it: the same for all that answer them alike."""
+        if self.high is not None and self.high < least:
+            return Interval(None, least - 1)
+        low = None if self.low is None or self.low < least else self.low
+        return Interval(low, self.high, frozenset(n for n in self.excluded if n >= least))
+
+    def up_to(self, most: int) -> Interval:
+        """Return what is known as far as thresholds up to one ask for it: the same for all that answer them alike."""
+        if self.low is not None and self.low > most:
+            return Interval(most + 1)
+        is_open = self.high is None or self.high > most or (self.high == most and self.low != most)
+        high = None if is_open else self.high
+        return Interval(self.low, high, frozenset(n for n in self.excluded if n <= most))
+
     def clipped(self, window: int) -> Interval:
         """Return what is known as far as thresholds inside a window ask for it."""
         low, high = self.low, self.high

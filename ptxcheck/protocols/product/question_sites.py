@@ -86,7 +86,8 @@ class Questions:
         self.rates = self._rates()
         self.slopes: dict[tuple[Terms, Class], Fraction | None] = {}
         """By how much a threshold moves with a unit of its class; None where that is not the same everywhere."""
-        self.least: dict[tuple[Terms, Class], int] = {}
+        self.first: dict[tuple[Terms, Class], int | None] = {}
+        """The threshold of first rounds, behind which all later ones are; None where loops around move it back."""
         self.window: dict[tuple[Terms, Class], int] = {}
         """Thresholds that are asked outside of the loop."""
         self.fixed: set[Class] = set()
@@ -193,10 +194,16 @@ class Questions:
                     self.slopes[key] = None
                 if self.slopes[key] is None:
                     self.fixed.add(site.loop)
-                self.least[key] = min(self.least.get(key, asked.constant), asked.constant)
+                self._note_first(key, asked, rises=slope > 0)
             else:
                 width = abs(asked.constant) + 1
                 self.window[key] = max(self.window.get(key, 0), width)
+
+    def _note_first(self, key: tuple[Terms, Class], asked: Below, *, rises: bool) -> None:
+        known = self.first.get(key, asked.constant)
+        goes_on = all((slope > 0) == rises for _, slope in asked.slopes)
+        first = min if rises else max
+        self.first[key] = first(known, asked.constant) if goes_on and known is not None else None
 
 
 def text_of(terms: Terms) -> bytes:

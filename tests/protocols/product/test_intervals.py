@@ -60,3 +60,29 @@ def test_answers(known: Interval, threshold: int, truth: bool) -> None:
 )
 def test_an_example_is_no_negative_number_if_it_need_not_be(known: Interval, number: int) -> None:
     assert known.example == number
+
+
+def answers(known: Interval, thresholds: range) -> list[tuple[bool | None, bool | None]]:
+    return [(known.is_below(each), known.is_equal(each)) for each in thresholds]
+
+
+@given(INTERVALS, st.integers(-8, 8))
+def test_what_later_thresholds_ask_for(known: Interval, bound: int) -> None:
+    known = known.within(Interval())
+    if known.is_empty:
+        return
+    above, below = range(bound, bound + 18), range(bound - 17, bound + 1)
+    assert answers(known.from_on(bound), above) == answers(known, above)
+    assert answers(known.up_to(bound), below) == answers(known, below)
+
+
+@given(INTERVALS, INTERVALS, st.integers(-8, 8))
+def test_what_answers_later_thresholds_alike_is_one(one: Interval, other: Interval, bound: int) -> None:
+    one, other = one.within(Interval()), other.within(Interval())
+    if one.is_empty or other.is_empty:
+        return
+    above, below = range(bound, bound + 18), range(bound - 17, bound + 1)
+    if answers(one, above) == answers(other, above):
+        assert one.from_on(bound) == other.from_on(bound)
+    if answers(one, below) == answers(other, below):
+        assert one.up_to(bound) == other.up_to(bound)

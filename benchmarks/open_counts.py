@@ -4,8 +4,8 @@
 
 Each kernel is a ring of one loading thread and one warp of consumers. Counts are rounds or elements (rounded up or
 down), loops count up or down, a prologue loads ahead under guards of its own, comparisons are signed or unsigned, a
-loop may be unrolled with a rest behind it, the loops may be inside a loop over tiles; half of the kernels have a slip
-in a bound, a parity, a guard or an arrival.
+loop may be unrolled with a rest behind it, the loops may be inside a loop over tiles; in one round, a certain one or
+the last, both may meet besides; half of the kernels have a slip in a bound, a parity, a guard or an arrival.
 
 *Hole*: the product shows a kernel that a run with some count from 0 to `--most` finds broken. *Open*: the runs of all
 these counts hold, and the product does not show it, by reason. Exit status 1 where there is a hole.
@@ -54,6 +54,10 @@ class Ring:
     """Rounds of the loading loop in one of its main loop: the rest is a loop of its own."""
     clears_sign: bool = False
     """Whether the main loop counts what a mask leaves, as compilers have it of a positive number; else a difference."""
+    marked: int | None = None
+    """The round, from the last one on if negative, in which the loader tells the consumers that it was there."""
+    branches: bool = False
+    """Whether they go round that by a branch; else by a predicate."""
 
 
 SLIPS = (
@@ -61,6 +65,7 @@ SLIPS = (
     "missing arrival", "wrap one early", "no guard",
 )  # fmt: skip
 SLIP_OF_UNROLLED = "half of the rest"
+SLIP_OF_MARKED = "told one round late"
 
 
 def ring(random: Random) -> Ring:
@@ -77,11 +82,14 @@ def ring(random: Random) -> Ring:
         random.random() < 0.3,
         random.choice(SLIPS) if random.random() < 0.5 else "",
     )
-    if how.ahead or not how.signed or how.counts_down:
+    if not (how.ahead or not how.signed or how.counts_down):
+        how = replace(how, unrolled=random.choice((1, 2, 4)), clears_sign=random.random() < 0.5)
+        is_cut = how.unrolled > 1 and random.random() < 0.2
+        how = replace(how, slip=SLIP_OF_UNROLLED) if is_cut else how
+    if how.tiled or random.random() < 0.5:
         return how
-    how = replace(how, unrolled=random.choice((1, 2, 4)), clears_sign=random.random() < 0.5)
-    is_cut = how.unrolled > 1 and random.random() < 0.2
-    return replace(how, slip=SLIP_OF_UNROLLED) if is_cut else how
+    how = replace(how, marked=random.choice((0, 0, 1, 2, 5, -1)), branches=random.random() < 0.5)
+    return replace(how, slip=SLIP_OF_MARKED) if random.random() < 0.3 else how
 
 
 def text_of(how: Ring, count: int | None = None) -> str:
@@ -96,6 +104,7 @@ def text_of(how: Ring, count: int | None = None) -> str:
         "{",
         f".shared .align 8 .b64 full[{how.stages}];",
         f".shared .align 8 .b64 empty[{how.stages}];",
+        ".shared .align 8 .b64 once;",
         f".shared .align 128 .b8 tile[{1024 * how.stages}];",
         ".reg .pred %p<20>;",
         ".reg .b32 %r<60>;",
@@ -117,8 +126,9 @@ def text_of(how: Ring, count: int | None = None) -> str:
             f"mbarrier.init.shared::cta.b64 [empty+{8 * stage}], 32;",
         ]
     lines += [
+        "mbarrier.init.shared::cta.b64 [once], 1;",
         "READY:", "bar.sync 0;", "setp.ge.u32 %p1, %r1, 32;",
-        "mov.u32 %r6, 0;", "mov.u32 %r7, 1;", "mov.u32 %r20, 0;", "mov.u32 %r21, 0;",
+        "mov.u32 %r6, 0;", "mov.u32 %r7, 1;", "mov.u32 %r20, 0;", "mov.u32 %r21, 0;", "mov.u32 %r24, 0;",
         "@%p1 bra CONSUMER;", "@%p0 bra DONE;",
     ]  # fmt: skip
     lines += [*_tiles(how, "P", lambda: _producer(how, own)), "bra DONE;", "CONSUMER:"]
@@ -170,7 +180,26 @@ def _load(how: Ring, label: str) -> list[str]:
         "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r9], 1024;",
         "cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [%r11], [%d0], 1024, [%r9];",
         *_step("%r6", "%r7", how.stages),
+        *_marked(how, label, "%r5", int(how.slip == SLIP_OF_MARKED), ["mbarrier.arrive.shared::cta.b64 _, [once];"]),
     ]  # fmt: skip
+
+
+def _marked(how: Ring, label: str, rounds: str, late: int, action: list[str]) -> list[str]:
+    """Count a round; act in the marked one, or one behind it."""
+    if how.marked is None:
+        return []
+    last = [f"add.s32 %r26, {rounds}, {how.marked + late};"] if how.marked < 0 else []
+    compared = "%r26" if how.marked < 0 else str(how.marked + late)
+    if how.branches or len(action) > 1:
+        around = [
+            f"setp.ne.u32 %p7, %r24, {compared};",
+            f"@%p7 bra {label}_MARKED;",
+            *action,
+            f"{label}_MARKED:",
+        ]
+    else:
+        around = [f"setp.eq.u32 %p7, %r24, {compared};", *(f"@%p7 {each}" for each in action)]
+    return [*last, *around, "add.u32 %r24, %r24, 1;"]
 
 
 def _producer(how: Ring, own: str) -> list[str]:
@@ -239,6 +268,9 @@ def _consumer(how: Ring, own: str) -> list[str]:
         "shl.b32 %r8, %r20, 10;", "add.u32 %r11, %r4, %r8;", "WAITF:",
         f"mbarrier.try_wait.parity.shared::cta.b64 %p4, [%r9], {parity};", "@!%p4 bra WAITF;",
         "ld.shared.u32 %r15, [%r11];",
+        *_marked(how, "WAITF", "%r13", 0, [
+            "WAITO:", "mbarrier.try_wait.parity.shared::cta.b64 %p8, [once], 0;", "@!%p8 bra WAITO;",
+        ]),
     ]  # fmt: skip
     if how.slip == "missing arrival":
         lines += ["setp.eq.u32 %p6, %r1, 32;", "@!%p6 mbarrier.arrive.shared::cta.b64 _, [%r10];"]

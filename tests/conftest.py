@@ -6,9 +6,13 @@ from collections.abc import Iterator
 from uuid import uuid4
 
 import pytest
+from hypothesis import settings
 
 from ptxcheck.terms import effort
 from tests.limits import SlowClock
+
+settings.register_profile("patient", settings(), deadline=None)
+settings.load_profile("patient")  # an example that waits for a processor is none that takes long
 
 
 @pytest.fixture(autouse=True)

@@ -50,7 +50,7 @@ def test_loads_end_before_their_mbarrier_is_invalidated() -> None:
         ("[full];\n    bar.sync 0;\n    add", "[full];\n    add"),
         (
             "setp.lt.u32 %p6, %r15, 3;",
-            "setp.lt.u32 %p6, %r15, 3;\n    setp.eq.u32 %p7, %r20, 5;\n    @%p7 bra DONE;",
+            "setp.lt.u32 %p6, %r15, 3;\n    setp.eq.u32 %p7, %r20, %r15;\n    @%p7 bra DONE;",
         ),
         ("bar.sync 0;\n    @%p2 bra DONE;", "@%p7 bra EARLY;\n    bar.sync 0;\n    @%p2 bra DONE;"),
         ("MADE:", "MADE:\n    setp.eq.u32 %p7, %r15, 2;\n    @%p7 bra EARLY;"),

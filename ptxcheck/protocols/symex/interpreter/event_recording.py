@@ -241,12 +241,13 @@ class EventRecorder:
         first = (guard & -guard).bit_length() - 1
         for _, operand in self._program.followed_at(point):
             value = self._cta.operands.value(operand, guard)
+            if isinstance(value, int):
+                continue
             if isinstance(value, Form):
                 is_one = is_one_value_in(value.differs, guard, first)
             else:
-                numbers = lanes.as_lanes(value, self._cta.threads)
                 is_one = all(
-                    numbers[n] == numbers[first] for n in range(first, guard.bit_length()) if guard >> n & 1
+                    value[n] == value[first] for n in range(first, guard.bit_length()) if guard >> n & 1
                 )
             if not is_one:
                 raise NotFollowedError(

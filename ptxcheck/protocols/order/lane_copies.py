@@ -4,7 +4,8 @@ Property: `LaneCopies.conflict` is true where a lane starts a copy of bytes that
 a conflicting way since they met. From the wait of a lane for its copy on, the copy is among what that lane has touched.
 
 Argument: a copy is over for the lane that has waited for it, by its own group or at the mbarrier that it completes on
-(PTX ISA, "cp.async.wait_group", "cp.async.bulk.wait_group"); where all of the lanes wait at one mbarrier, all know.
+(PTX ISA, "cp.async.wait_group", "cp.async.bulk.wait_group"); where all of the lanes wait at one mbarrier, all know. A
+copy that may not happen, as by a predicate that is not followed, counts as one of all lanes that may start it.
 
 Not covered: copies before anybody has waited for them, and those that one lane of a warp starts alone: `memory` has
 these. Of copies of unknown extent, what lies behind their first bytes.
@@ -95,7 +96,7 @@ class LaneCopies:
 
     def _starts_copy_of_thread(self, event: Event, own: Numbers) -> bool:
         size = event.operands["size"]
-        if not event.certain or not isinstance(size, int):
+        if not isinstance(size, int):
             return False
         places = self.touched.places(event.operands["dst"], size, own)
         if places is None:
@@ -124,7 +125,7 @@ class LaneCopies:
 
     def _shared(self, event: Event, name: str, size: int, own: Numbers) -> Numbers | None:
         """Return the bytes at an operand that lies in shared memory of the CTA, None where it does not."""
-        return self.touched.places(event.operands.get(name), size, own) if event.certain else None
+        return self.touched.places(event.operands.get(name), size, own)
 
     def _each(self, value: Value, own: Numbers) -> Numbers | None:
         if isinstance(value, Form):

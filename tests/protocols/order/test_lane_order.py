@@ -82,6 +82,14 @@ def test_what_another_lane_has_copied(between: str, found: bool, access: str) ->
     assert relies(COPIED.format(between=text.replace("];", "], %r2;") if "st." in access else text)) is found
 
 
+@pytest.mark.parametrize(("place", "found"), [("%r5", True), ("%r4", False)])
+def test_a_copy_that_may_not_happen_counts_as_one_that_does(place: str, found: bool) -> None:
+    body = COPIED.replace("cp.async.ca", "@%p1 cp.async.ca").format(
+        between=f"cp.async.wait_group 0; ld.shared.u32 %r6, [{place}];"
+    )
+    assert relies("ld.global.u32 %r7, [%rd1]; setp.ne.u32 %p1, %r7, 0;" + body) is found
+
+
 def test_a_copy_over_what_another_lane_reads() -> None:
     body = """
     mov.u32 %r1, smem; mov.u32 %r2, %tid.x; shl.b32 %r3, %r2, 2; add.u32 %r4, %r1, %r3;

@@ -28,7 +28,7 @@ def test_what_is_shown_holds_for_each_count(seed: int) -> None:
 
 def test_the_family_has_right_and_broken_kernels() -> None:
     """Else the test above could not fail."""
-    products = [judged(seed) for seed in (2, 3)]
+    products = [judged(seed) for seed in (2, 5)]
     assert isinstance(products[0].product, Open)
     assert products[0].wrong
     assert isinstance(products[1].product, Shown)

@@ -98,7 +98,7 @@ class LaneCopies:
         size = event.operands["size"]
         if not isinstance(size, int):
             return False
-        places = self.touched.places(event.operands["dst"], size, own)
+        places = self._shared(event, "dst", size, own)
         if places is None:
             return False
         self._threads.pending.append((places, own, self._threads.committed[own]))

@@ -142,8 +142,8 @@ class Decisions:
         yield from self._host.items()
 
     def answers(self) -> Iterator[tuple[Form, bool]]:
-        """Yield the predicates that have an answer in all rounds."""
-        for (_, _), (truth, asked, rounds, _) in self._names.items():
+        """Yield the predicates that no round tells of, with their truths."""
+        for truth, asked, rounds, _ in self._names.values():
             if not rounds:
                 yield asked.truth, truth
 

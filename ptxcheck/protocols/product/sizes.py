@@ -1,7 +1,6 @@
 """Parameters with which threads may come to where they are stuck: a run with them decides.
 
-Property: where what is known of directions names no others, each number that `sizes_of` returns for a parameter is
-one that all of it admits.
+Property: no verdict rests on the numbers. A run is made with them, and what goes wrong is told of that run.
 
 Argument: a direction that is a lone parameter is asked for an example. Where others are known, such as a quotient,
 the solver is given all as claims, and numbers are chosen one after the other, above zero if possible.

@@ -1,11 +1,12 @@
 """Loads of global memory from words that the kernel itself writes.
 
-Property: a load is of a rewritten word only if some store, reduction or atomic operation of the kernel writes, where it
-runs, a byte that the load reads.
+Property: where a load is at a constant offset from a parameter or a variable and is of no rewritten word, no store,
+reduction or atomic operation at such an offset from the same one writes a byte that the load reads.
 
 Argument: both are constant offsets from one kernel parameter or variable, so that they are one place in all threads.
 What such a load finds depends on who has come to the write: two threads, or one thread twice, may find different
-numbers, and none of them need be the host's.
+numbers, and none of them need be the host's. How far a matrix or a `discard` reaches is not known, so that all bytes
+behind its first one may be its own.
 
 Not covered: offsets that vary, pointers that alias, copies. There it is an assumption that numbers do not change.
 """

@@ -1,7 +1,8 @@
 """The first CTA of a launch cancellation, read without a test that the cancellation succeeded.
 
 Checks: `clusterlaunchcontrol.query_cancel.get_first_ctaid` in a kernel where no branch or guard over it depends on
-`is_canceled`; possible where only the query itself runs in front of the test, and what it gives is used behind it.
+`is_canceled`; possible where only the query, and numbers computed from it, come in front of the test, and what they say
+takes effect behind it.
 Why: a failed request leaves no CTA; the kernel would work on a tile that is not its own, for ever. Source: PTX ISA
 9.7.14.19: the behaviour of get_first_ctaid is undefined when the request failed.
 Not checked: answers that pass through memory or functions.

@@ -31,6 +31,7 @@ from .agreement import agreement
 from .blocks import axes_used, bound_of, candidate_blocks
 from .collectives import open_collectives
 from .data_witness import DataWitness
+from .extents import leaving
 from .geometry import Geometry
 from .gone_lanes import GoneLanes, gone_lanes
 from .intervals import TooManyVisitsError, intervals
@@ -85,6 +86,7 @@ class Judgement:
             Reason(SAME_VALUE.text, pair.points[0], source=AssumptionSource.HARDWARE)
             for pair in found.same_value
         ]
+        self.provisos += [Reason(_STAYS_INSIDE, point, source=_OF_DATA) for point in found.leaving[:1]]
         self.left += found.left
         self.same_value += found.same_value
         self.race_doubts += [Reason(may_meet(pair), pair.points[1]) for pair in found.left]
@@ -198,6 +200,8 @@ class _Found:
     in_step: list[Pair] = field(default_factory=list)
     same_value: list[Pair] = field(default_factory=list)
     left: list[Pair] = field(default_factory=list)
+    leaving: tuple[int, ...] = ()
+    """Accesses that may be outside of their variables, where nothing else is wrong."""
     doubts: list[Reason] = field(default_factory=list)
     parting: list[Reason] = field(default_factory=list)
     lanes: list[Reason] = field(default_factory=list)
@@ -239,7 +243,8 @@ class _Judge:
                 absent, gone = self._gone(
                     kernel, agreed, lambda: candidate_blocks(view, kernel, self._accesses)
                 )
-                judgement.note(_Found(in_step=found.in_step, absent=absent, gone=gone))
+                outside = self._leaving(kernel, agreed)
+                judgement.note(_Found(in_step=found.in_step, absent=absent, gone=gone, leaving=outside))
                 return
         candidates = candidate_blocks(view, kernel, self._accesses)
         each = [self._in_block(block) for block in candidates]
@@ -290,7 +295,13 @@ class _Judge:
         found.left = [pair for pair in found.left if frozenset(pair.points) not in told]
         if self._effort.is_over:
             found.doubts += [Reason(_UNDECIDED, pair.points[1]) for pair in found.left]
+        if not (found.races or found.left or found.doubts):
+            found.leaving = self._leaving(kernel, agreed)
         return found
+
+    def _leaving(self, kernel: Kernel, agreed: frozenset[int]) -> tuple[int, ...]:
+        """Return accesses that may be outside of their variables: no other variable is behind them in `layout`."""
+        return leaving(kernel, self._accesses, agreed, two_threads(kernel, Uniformity.CTA)[0])
 
     def _gone(
         self, kernel: Kernel, agreed: frozenset[int], blocks: Callable[[], Sequence[Dim]]
@@ -368,6 +379,8 @@ def _open_meetings(kernel: Kernel, agreed: frozenset[int]) -> tuple[list[Reason]
     return parting, lanes
 
 
+_STAYS_INSIDE = "each access of shared memory stays inside the variable that its address begins at"
+_OF_DATA = AssumptionSource.ENVIRONMENT
 _BOUND = "the block is taken to be {}, with all threads that it may have"
 _SUGGESTED = "the block is taken to be {}, as its code suggests"
 _MAY_PART = "threads may go different ways here, of which one leads to a barrier that the other does not have"
@@ -397,6 +410,7 @@ def _common(each: Sequence[_Found]) -> _Found:
         if a not in absent
     ]
     found = _Found(races, divergences, absent, gone, first.in_step, first.same_value)
+    found.leaving = first.leaving
     for other in each:
         found.left += [pair for pair in other.left if frozenset(pair.points) not in told]
         found.doubts += other.doubts

@@ -173,7 +173,7 @@ def test_a_mask_of_bits_that_is_too_wide_lets_threads_meet() -> None:
     wide = COUNTER.replace("512", "256")
     assert races(wide.format(mask="bmsk.clamp.b32 %r6, 0, 2;")) is UNKNOWN
     assert races(COUNTER.format(mask="bmsk.clamp.b32 %r6, 0, 2;")) is PROVED
-    assert races(COUNTER.format(mask="ld.param.u32 %r6, [n]; bmsk.clamp.b32 %r6, 0, %r6;")) is PROVED
+    assert races(COUNTER.format(mask="ld.param.u32 %r6, [n]; bmsk.clamp.b32 %r6, 0, %r6;")) is ASSUMES
 
 
 def test_what_the_host_passes_is_no_finding_where_it_decides() -> None:
@@ -192,7 +192,7 @@ def test_volatile_flags_are_not_decided() -> None:
 
 
 def test_all_blocks_are_proved_at_once() -> None:
-    assert races(OWN + BARRIER + NEXT, "") is PROVED
+    assert races(OWN + BARRIER + NEXT, "") is ASSUMES  # the word behind the array, for the largest block
     assert races(OWN + "bar.sync 0; ld.shared.u32 %r9, [%r20];", "") is PROVED
 
 

@@ -13,6 +13,9 @@ taken to be as long as the run with zeros uses it. A kernel that changes global 
 for it, may ask that it begins with zeros: those have the race, too. Where numbers that are sorted and different can be
 nothing but the ranks of the elements, that is no condition.
 
+A run counts towards the effort, and where that ends between two runs nothing is told: what some contents show is no
+race whatever is loaded.
+
 Not covered: kernels with fences, acquire and release, or loops that wait for a word; conditions of other kinds.
 """
 
@@ -23,6 +26,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ...launch import Dim
+from ...terms.effort import Effort, Work
 from .accesses import Access, Action
 from .block_conflicts import Conflict, Conflicts
 from .block_memory import BASE, Contents, OutsideError, dynamic_offset
@@ -58,13 +62,19 @@ class DataWitness:
     """Runs of one block: what they show, and what they rule out."""
 
     def __init__(
-        self, view: KernelView, accesses: Sequence[Access], block: Dim, witnesses: Witnesses
+        self,
+        view: KernelView,
+        accesses: Sequence[Access],
+        block: Dim,
+        witnesses: Witnesses,
+        effort: Effort,
     ) -> None:
         points = {access.point: access for access in accesses}
         self.steps = self._steps = Steps(view.facts, view.module, view.function, points)
         self._accesses = accesses
         self._block = block
         self._witnesses = witnesses
+        self._effort = effort
 
     @cached_property
     def _settings(self) -> Sequence[Mapping[str, int]]:
@@ -98,6 +108,8 @@ class DataWitness:
                 vague |= {each.step.point for each in touches if each.values is None and _stores(each)}
         except OutsideError:
             return None
+        finally:
+            self._effort.spend(Work.BLOCK_STEP, run.steps_taken)
         if not run.is_complete or not conflicts.is_exhaustive:
             return None
         stores = {access.point for access in self._accesses if access.action is Action.WRITE}
@@ -115,6 +127,8 @@ class DataWitness:
             left = {*found} - confirmed
             if left and 0 <= other < len(settings):
                 confirmed |= {*self._whatever_data(settings[other], left)}
+        if self._effort.is_over:
+            return
         told = {conflict.points: conflict for point, conflict in found.items() if point in confirmed}
         for conflict in told.values():
             yield self._told(conflict, settings[middle])
@@ -143,7 +157,7 @@ class DataWitness:
                     point: each for point, each in runs[condition[0]].items() if only is None or point in only
                 }
             found = {point: each for point, each in found.items() if point in kept}
-            if not found:
+            if not found or self._effort.is_over:
                 break
         return self._far_apart(inputs, ranks, dynamic, found or {})
 
@@ -153,7 +167,7 @@ class DataWitness:
         """Return the races that numbers have, too, which differ by any power of two."""
         for shift in _SHIFTS:
             contents = ranks.scaled(shift)
-            if not found or contents is None:
+            if not found or contents is None or self._effort.is_over:
                 break
             try:
                 _, its = self._of_run(inputs, contents, dynamic)
@@ -189,6 +203,7 @@ class DataWitness:
             for conflict in conflicts.of(touches):
                 for point in conflict.points:
                     found.setdefault(point, conflict)
+        self._effort.spend(Work.BLOCK_STEP, run.steps_taken)
         return run, found
 
     def _told(self, conflict: Conflict, inputs: Mapping[str, int]) -> Race:

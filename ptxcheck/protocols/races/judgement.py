@@ -273,7 +273,7 @@ class _Judge:
         found.absent, found.gone = self._gone(kernel, agreed, lambda: (block,))
         asked = self._pairs(kernel, agreed)
         told: set[frozenset[int]] = set()
-        runs = DataWitness(self._view, self._accesses, block, witnesses)
+        runs = DataWitness(self._view, self._accesses, block, witnesses, self._effort)
         if any(pair.is_scatter for pair in asked.pairs):
             ranks = Ranks(kernel, self._accesses, agreed, runs.steps, block)
             if ranks.all:
@@ -294,7 +294,7 @@ class _Judge:
             told |= {frozenset(race.points) for race in found.races}
         found.left = [pair for pair in found.left if frozenset(pair.points) not in told]
         if self._effort.is_over:
-            found.doubts += [Reason(_UNDECIDED, pair.points[1]) for pair in found.left]
+            found.doubts += [Reason(_UNDECIDED, pair.points[1], Need.TIME) for pair in found.left]
         if not (found.races or found.left or found.doubts):
             found.leaving = self._leaving(kernel, agreed)
         return found
@@ -363,7 +363,7 @@ class _Judge:
                 continue
             found.pairs += meeting.pairs
             found.in_step += meeting.in_step
-            found.doubts += [Reason(_UNDECIDED, point) for _, point in meeting.undecided]
+            found.doubts += [Reason(_UNDECIDED, point, Need.TIME) for _, point in meeting.undecided]
             if most == 1 and (found.pairs or found.doubts):
                 break
         return found

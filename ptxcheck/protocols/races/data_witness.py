@@ -101,15 +101,13 @@ class DataWitness:
         found: set[frozenset[int]] = set()
         vague: set[int] = set()
         try:
-            for touches in run.intervals():
+            for touches in self._intervals(run):
                 if run.has_stopped:
                     return None
                 found |= {frozenset(each.points) for each in conflicts.of(touches)}
                 vague |= {each.step.point for each in touches if each.values is None and _stores(each)}
         except OutsideError:
             return None
-        finally:
-            self._effort.spend(Work.BLOCK_STEP, run.steps_taken)
         if not run.is_complete or not conflicts.is_exhaustive:
             return None
         stores = {access.point for access in self._accesses if access.action is Action.WRITE}
@@ -199,12 +197,22 @@ class DataWitness:
         run = BlockRun(self._steps, self._block, inputs, contents, dynamic)
         conflicts = Conflicts(run.shared.size, self._steps.granule)
         found: _Found = {}
-        for touches in run.intervals():
+        for touches in self._intervals(run):
             for conflict in conflicts.of(touches):
                 for point in conflict.points:
                     found.setdefault(point, conflict)
-        self._effort.spend(Work.BLOCK_STEP, run.steps_taken)
         return run, found
+
+    def _intervals(self, run: BlockRun) -> Iterator[list[Touch]]:
+        """Yield the touches of each interval of a run, and count its steps however it ends. Raises OutsideError."""
+        before = run.steps_taken
+        try:
+            for touches in run.intervals():
+                self._effort.spend(Work.BLOCK_STEP, run.steps_taken - before)
+                before = run.steps_taken
+                yield touches
+        finally:
+            self._effort.spend(Work.BLOCK_STEP, run.steps_taken - before)
 
     def _told(self, conflict: Conflict, inputs: Mapping[str, int]) -> Race:
         one, two = conflict.touches

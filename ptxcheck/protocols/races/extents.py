@@ -12,47 +12,44 @@ Not covered: how long shared memory of open size is, which the launch says; gene
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from ...cfg import AtomKind, Uniformity
 from ...terms.bitvectors import Bits
 from ...terms.effort import Work
 from .accesses import Access, Action
-from .intervals import Interval, TooManyVisitsError, intervals
+from .intervals import TooManyVisitsError, intervals
 from .kernel import Kernel
 from .meetings import Meetings
 from .questions import UndecidedError
 from .sites import Site, sites_in
 from .thread_terms import ThreadTerms
 
+STAYS_INSIDE = "each access of shared memory stays inside the variable that its address begins at"
 _DYNAMIC = 1 << 18
 """More bytes than shared memory of open size can have."""
 
 
-def leaving(
-    kernel: Kernel, accesses: Sequence[Access], agreed: frozenset[int], thread: ThreadTerms
-) -> tuple[int, ...]:
+def leaving(kernel: Kernel, accesses: Sequence[Access], agreed: frozenset[int]) -> tuple[int, ...]:
     """Return points of accesses that may be outside of their variables, not all there may be; empty if none is."""
-    by_point = {access.point: access for access in accesses if _is_of_variable(kernel, access)}
     if all(access.action is Action.READ for access in accesses):
         return ()
+    by_point = {access.point: access for access in accesses if _is_of_variable(kernel, access)}
+    if not by_point:
+        return ()
+    thread = ThreadTerms(kernel, 1, Uniformity.CTA)
     claims: dict[Bits, int] = {}
-    for interval in intervals(kernel, Meetings(kernel.facts, Uniformity.CTA, agreed)):
-        for site in _sites(kernel, interval, by_point, thread):
+    anything = kernel.pool.false
+    try:
+        for site in _sites(kernel, by_point, agreed, thread):
             claim = kernel.pool.both(site.condition, _is_outside(kernel, site))
             if claim is not kernel.pool.false:
                 claims.setdefault(claim, site.access.point)
-    if not claims:
-        return ()
-    anything = kernel.pool.false
-    for claim in claims:
-        anything = kernel.pool.either(anything, claim)
-    try:
-        numbers = kernel.questions.numbers(
-            (kernel.geometry.claims(kernel.pool, thread.index), anything), [*claims]
-        )
-    except UndecidedError:
-        return (min(claims.values()),)
+                anything = kernel.pool.either(anything, claim)
+        base = kernel.geometry.claims(kernel.pool, thread.index)
+        numbers = kernel.questions.numbers((base, anything), [*claims])
+    except (TooManyVisitsError, UndecidedError):
+        return (min(by_point),)
     return () if numbers is None else tuple(sorted({claims[claim] for claim in claims if numbers[claim]}))
 
 
@@ -66,14 +63,13 @@ def _is_of_variable(kernel: Kernel, access: Access) -> bool:
 
 
 def _sites(
-    kernel: Kernel, interval: Interval, accesses: dict[int, Access], thread: ThreadTerms
+    kernel: Kernel, accesses: Mapping[int, Access], agreed: frozenset[int], thread: ThreadTerms
 ) -> Iterator[Site]:
-    try:
-        sites = [*sites_in(interval, accesses, thread)]
-    except TooManyVisitsError:
-        return  # races have no answer for it either
-    kernel.effort.spend(Work.SPAN, len(sites))
-    yield from sites
+    """Yield the accesses of a thread in all intervals. Raises TooManyVisitsError."""
+    for interval in intervals(kernel, Meetings(kernel.facts, Uniformity.CTA, agreed)):
+        for site in sites_in(interval, accesses, thread):
+            kernel.effort.spend(Work.SPAN)
+            yield site
 
 
 def _is_outside(kernel: Kernel, site: Site) -> Bits:
@@ -89,4 +85,4 @@ def _is_outside(kernel: Kernel, site: Site) -> Bits:
     return outside
 
 
-__all__ = ["leaving"]
+__all__ = ["STAYS_INSIDE", "leaving"]

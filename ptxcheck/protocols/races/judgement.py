@@ -31,7 +31,7 @@ from .agreement import agreement
 from .blocks import axes_used, bound_of, candidate_blocks
 from .collectives import open_collectives
 from .data_witness import DataWitness
-from .extents import leaving
+from .extents import STAYS_INSIDE, leaving
 from .geometry import Geometry
 from .gone_lanes import GoneLanes, gone_lanes
 from .intervals import TooManyVisitsError, intervals
@@ -86,7 +86,9 @@ class Judgement:
             Reason(SAME_VALUE.text, pair.points[0], source=AssumptionSource.HARDWARE)
             for pair in found.same_value
         ]
-        self.provisos += [Reason(_STAYS_INSIDE, point, source=_OF_DATA) for point in found.leaving[:1]]
+        self.provisos += [
+            Reason(STAYS_INSIDE, point, source=AssumptionSource.ENVIRONMENT) for point in found.leaving[:1]
+        ]
         self.left += found.left
         self.same_value += found.same_value
         self.race_doubts += [Reason(may_meet(pair), pair.points[1]) for pair in found.left]
@@ -243,20 +245,18 @@ class _Judge:
                 absent, gone = self._gone(
                     kernel, agreed, lambda: candidate_blocks(view, kernel, self._accesses)
                 )
-                outside = self._leaving(kernel, agreed)
+                outside = leaving(kernel, self._accesses, agreed)
                 judgement.note(_Found(in_step=found.in_step, absent=absent, gone=gone, leaving=outside))
                 return
         candidates = candidate_blocks(view, kernel, self._accesses)
         each = [self._in_block(block) for block in candidates]
+        judgement.note(_common(each))
         if all(found.is_clean for found in each):
-            judgement.note(each[0])
             taken = _BOUND if bound_of(view) is not None else _SUGGESTED
             written = ["x".join(map(str, block)) for block in candidates]
             options = tuple(f"block={each}" for each in written)
             text, launch = taken.format(" or ".join(written)), AssumptionSource.LAUNCH
             judgement.taken_blocks.append(Reason(text, -1, Need.BLOCK, options, launch))
-        else:
-            judgement.note(_common(each))
 
     def _in_block(self, block: Dim) -> _Found:
         kernel = self._kernel(Geometry(block))
@@ -296,12 +296,8 @@ class _Judge:
         if self._effort.is_over:
             found.doubts += [Reason(_UNDECIDED, pair.points[1], Need.TIME) for pair in found.left]
         if not (found.races or found.left or found.doubts):
-            found.leaving = self._leaving(kernel, agreed)
+            found.leaving = leaving(kernel, self._accesses, agreed)
         return found
-
-    def _leaving(self, kernel: Kernel, agreed: frozenset[int]) -> tuple[int, ...]:
-        """Return accesses that may be outside of their variables: no other variable is behind them in `layout`."""
-        return leaving(kernel, self._accesses, agreed, two_threads(kernel, Uniformity.CTA)[0])
 
     def _gone(
         self, kernel: Kernel, agreed: frozenset[int], blocks: Callable[[], Sequence[Dim]]
@@ -379,8 +375,6 @@ def _open_meetings(kernel: Kernel, agreed: frozenset[int]) -> tuple[list[Reason]
     return parting, lanes
 
 
-_STAYS_INSIDE = "each access of shared memory stays inside the variable that its address begins at"
-_OF_DATA = AssumptionSource.ENVIRONMENT
 _BOUND = "the block is taken to be {}, with all threads that it may have"
 _SUGGESTED = "the block is taken to be {}, as its code suggests"
 _MAY_PART = "threads may go different ways here, of which one leads to a barrier that the other does not have"
@@ -397,7 +391,10 @@ def _taken_of(gone: GoneLanes) -> Reason:
 
 
 def _common(each: Sequence[_Found]) -> _Found:
-    """Return what goes wrong in all blocks that are tried; what does in some of them only is left open."""
+    """Return what goes wrong in all blocks that are tried; what does in some of them only is left open.
+
+    What is taken for granted in one of them is.
+    """
     first = each[0]
     races = [race for race in first.races if all(_has(other.races, race.points) for other in each)]
     told = {frozenset(race.points) for race in races}
@@ -406,12 +403,15 @@ def _common(each: Sequence[_Found]) -> _Found:
     gone = [reason for other in each for reason in other.gone]
     gone += [
         Reason(_LANE_UNUSED, a.point, source=AssumptionSource.HARDWARE)
-        for a in first.absent
-        if a not in absent
+        for other in each
+        for a in other.absent
+        if all(a.point != told.point for told in absent)
     ]
-    found = _Found(races, divergences, absent, gone, first.in_step, first.same_value)
-    found.leaving = first.leaving
+    found = _Found(races, divergences, absent, gone)
     for other in each:
+        found.in_step += [pair for pair in other.in_step if not _is_told(found.in_step, pair)]
+        found.same_value += [pair for pair in other.same_value if not _is_told(found.same_value, pair)]
+        found.leaving = found.leaving or other.leaving
         found.left += [pair for pair in other.left if frozenset(pair.points) not in told]
         found.doubts += other.doubts
         found.doubts += [
@@ -430,6 +430,10 @@ _NOT_IN_ALL = "threads meet here in some blocks, and the block is not known"
 
 def _has(found: Sequence[Race] | Sequence[Divergence], points: tuple[int, int]) -> bool:
     return any(set(each.points) == set(points) for each in found)
+
+
+def _is_told(found: Sequence[Pair], pair: Pair) -> bool:
+    return any(each.points == pair.points for each in found)
 
 
 def _stores_one_value(pair: Pair) -> bool:

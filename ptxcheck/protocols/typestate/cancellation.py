@@ -2,9 +2,9 @@
 
 Property: `untested` reports a query only when no branch or guard over it depends, through registers, on any
 `is_canceled` query; or when such queries read the same response as it does, and all paths lead from the response to it,
-with no branch on what they say: in a loop the branches over it are of the round before. It tells that the CTA takes
-effect only where nothing tests the response, or where what is computed from the CTA is stored, decides a branch or the
-like, and neither depends on such a test.
+whatever branches on what they say decide: in a loop the branches over it are of the round before. It tells that the CTA
+takes effect only where nothing tests the response, or where what is computed from the CTA is stored, decides a branch
+or the like, and neither depends on such a test.
 
 Argument: a register depends on a test also where the branch taken decides which definition of it arrives at a join: a
 tile number that stays in range only behind a success (implicit flow; Ferrante et al., 1987, control dependence).
@@ -185,9 +185,9 @@ def _decided(view: KernelView, answers: frozenset[int]) -> frozenset[int]:
     branches = {
         block: frozenset(branch for branch, _ in controlling(cfg, block)) for block in range(len(cfg.blocks))
     }
-    found = set(answers)
+    found = answers
     while True:
-        asking = {block for block in branches if _depends(view, cfg.blocks[block].last, frozenset(found))}
+        asking = {block for block in branches if _depends(view, cfg.blocks[block].last, found)}
         new = {
             user
             for block, over in branches.items()
@@ -197,7 +197,7 @@ def _decided(view: KernelView, answers: frozenset[int]) -> frozenset[int]:
             if over & asking - branches[block_of[user]]
         } - found
         if not new:
-            return frozenset(found)
+            return found
         found |= _following(view, new)
 
 

@@ -111,6 +111,7 @@ FRAGMENTS: dict[str, str] = {
     "expect operand": "mbarrier.arrive.expect_tx.shared::cta.b64 _, [$A], 2048;",
     "load both": _LOAD.format(multicast=".multicast::cluster", to="tile", size="$B", barrier="full", mask=", both"),
     "load mine": _LOAD.format(multicast="", to="tile", size="$B", barrier="full", mask="").replace("from", "region"),
+    "load landing": _LOAD.format(multicast="", to="landing", size="$B", barrier="full", mask=""),
     "bulk store": "cp.async.bulk.global.shared::cta.bulk_group [region], [tile], $B;",
     "bulk store second": "add.u64 addr, region, $B;\ncp.async.bulk.global.shared::cta.bulk_group [addr], [tile], $B;",
     "send word": (
@@ -155,6 +156,7 @@ FRAGMENTS: dict[str, str] = {
         "ld.shared.u32 column, [slot];\nand.b32 i, warp, 3;\nshl.b32 i, i, 21;\nadd.u32 quarter, column, i;"
     ),
     "store tensor": "tcgen05.st.sync.aligned.32x32b.x1.b32 [quarter], {value};",
+    "commit to": "tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [$A];",
     "stored": "tcgen05.wait::st.sync.aligned;",
     "check tensor": (
         "tcgen05.ld.sync.aligned.32x32b.x1.b32 {w0}, [quarter];\ntcgen05.wait::ld.sync.aligned;\n"

@@ -159,6 +159,7 @@ GROUPS = (
         setup="multiplies: ones | fence | leads: init = full & mbarrier.init.shared::cta.b64 [empty], 128;",
     ),
 )
+_COPY = "leads: load landing"
 SHARED = (
     Litmus(
         "barrier_of_the_cta",
@@ -210,6 +211,35 @@ SHARED = (
             Variant("arrives_first", _BROKEN, {"early": "arrive = full"}, "arrivals in front of the stores"),
         ),
         setup="leads: init warp = full & init warp = empty",
+    ),
+    Litmus(
+        "copy_behind_stores",
+        "Does a thread that sees a bulk copy complete see what others stored in front of the copy?",
+        ("told-by-asynchronous-work", "SM020"),
+        (
+            Role(
+                1,
+                "wait before = empty | late = a | ?first | ?early | store tile | bar.warp.sync -1; | "
+                "?behind | ?late",
+            ),
+            Role(1, "late = b | wait = full | check tile | arrive = empty"),
+        ),
+        (
+            Variant("release", _CONTROL, {"behind": "leads: expect = full", "late": _COPY}),
+            Variant(
+                "copy_alone",
+                _ASKED,
+                {"first": "leads: expect = full", "late": _COPY},
+                "the arrival is in front of the stores, the copy behind them",
+            ),
+            Variant(
+                "copies_first",
+                _BROKEN,
+                {"first": "leads: expect = full", "early": _COPY},
+                "arrival and copy are in front of the stores",
+            ),
+        ),
+        setup="leads: init = full & init warp = empty",
     ),
     Litmus(
         "arrival_at_a_named_barrier",

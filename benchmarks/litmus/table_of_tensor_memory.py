@@ -15,6 +15,7 @@ _READER = "?told | ?after | late = b | check tensor | ?before | ?freed"
 _BARRIERS = {"told": "barrier", "freed": "barrier"}
 _FENCES = {"before": "tell", "after": "told"}
 _STORED = {"stored": "stored"}
+_COMMIT = "leads: commit to = full"
 
 TENSOR_MEMORY = (
     Litmus(
@@ -61,6 +62,23 @@ TENSOR_MEMORY = (
         ),
         setup=_SETUP,
         end=_END,
+        target=BLACKWELL,
+    ),
+    Litmus(
+        "commit_behind_stores",
+        "Does a thread that is told by a commit see what the committing warp stored in front of it?",
+        ("told-by-asynchronous-work",),
+        (
+            Role(1, "wait before = empty | late = a | ?early | store tile | bar.warp.sync -1; | ?late"),
+            Role(1, "late = b | wait = full | check tile | arrive = empty"),
+        ),
+        (
+            Variant("release", _CONTROL, {"late": "leads: arrive = full"}),
+            Variant("commit_alone", _ASKED, {"late": _COMMIT}, "a commit in place of the arrival"),
+            Variant("commits_first", _BROKEN, {"early": _COMMIT}, "the commit is in front of the stores"),
+        ),
+        setup="leads: init = full & init warp = empty | first_warp: allocate",
+        end="barrier | first_warp: take column & free",
         target=BLACKWELL,
     ),
     Litmus(

@@ -52,7 +52,7 @@ class NoStory:
 
 NEVER_ELSE = (
     Flaw.AWAITED_BY_ANOTHER_WARP, Flaw.STORED_BY_ANOTHER_WARP, Flaw.UNAWAITED_STORE, Flaw.UNFENCED_COPY,
-    Flaw.FENCED_BEHIND_BARRIER, Flaw.FENCED_ON_THE_WAY, Flaw.LATE_OBSERVER,
+    Flaw.FENCED_BEHIND_BARRIER, Flaw.FENCED_ON_THE_WAY, Flaw.TOLD_BY_WORK, Flaw.LATE_OBSERVER,
 )  # fmt: skip
 """What is never reported but as one of these."""
 

@@ -53,6 +53,8 @@ class Flaw(Enum):
     """A write of bytes that a warp reads by `wgmma`, behind the wait of another warp of its warpgroup alone."""
     STORED_BY_ANOTHER_WARP = "stored-by-another-warp"
     """`wgmma` reads what another warp of its warpgroup stored before it came to the same `wgmma`, with no barrier."""
+    TOLD_BY_WORK = "told-by-asynchronous-work"
+    """A thread was told of a write by the completion of asynchronous work alone, which releases none."""
     UNAWAITED_STORE = "unawaited-store"
     """A warp loads from tensor memory what another one stored and told of before it was over."""
     MISSING_PROXY_FENCE = "missing-proxy-fence"

@@ -190,6 +190,14 @@ RESULT_OF_BLOCKING_WRITE = Axiom(
 )
 
 
+TOLD_BY_WORK = Axiom(
+    id=Flaw.TOLD_BY_WORK.value,
+    text="who sees asynchronous work complete sees what its issuer had seen stored to the shared memory of its CTA",
+    source="attention of FlashInfer, by a commit; sm_90a measured for copies (benchmarks/litmus.md)",
+    rule="SM029",
+)
+
+
 def _is_awaited_by_another_warp(conflict: Conflict) -> bool:
     found = conflict.race.flaw is Flaw.OVERWRITE
     return found and conflict.races.is_waited_for_by_team(conflict.earlier, conflict.later)
@@ -284,6 +292,24 @@ def _is_one_copy(conflict: Conflict) -> bool:
     return lanes_in_step.copy_together(conflict.protocol, *pair) or conflict.races.copy_the_same(*pair)
 
 
+def _is_told_by_work(conflict: Conflict) -> bool:
+    """Tell whether a store to the memory of its CTA only lacks a release, on its way through asynchronous work.
+
+    Stores of a thread, and what it issues or signals behind them, go to shared memory in one order.
+    """
+    earlier, later = conflict.earlier, conflict.later
+    cta, other = (conflict.protocol.strands[touch.strand].cta for touch in (earlier, later))
+    return (
+        earlier.writes
+        and not earlier.is_asynchronous
+        and not later.is_asynchronous
+        and cta == other
+        and all(span.cta == cta for span in (*earlier.spans, *later.spans))
+        and bool(later.clock[Row.VISIBLE, earlier.component] < earlier.over)
+        and bool(later.clock[Row.THROUGH_WORK, earlier.component] >= earlier.over)
+    )
+
+
 def _is_over(conflict: Conflict) -> bool:
     """Tell whether a write that its instruction ends with comes first in every schedule, if not visibly so."""
     if conflict.race.flaw is not Flaw.READ_TOO_EARLY:
@@ -329,6 +355,12 @@ MEMORY: tuple[MemoryAxiom, ...] = (
     MemoryAxiom(LANES_IN_STEP, _is_warp_synchronous),
     MemoryAxiom(COPIES_OF_ONE_INSTRUCTION, _is_one_copy),
     MemoryAxiom(RESULT_OF_BLOCKING_WRITE, _is_over),
+    MemoryAxiom(
+        TOLD_BY_WORK,
+        _is_told_by_work,
+        Flaw.TOLD_BY_WORK,
+        "the completion of asynchronous work alone tells of an earlier write of these bytes: nothing releases it",
+    ),
 )
 """Rows about accesses of shared memory: the first one that removes a race is taken."""
 AXIOMS: tuple[Axiom, ...] = (

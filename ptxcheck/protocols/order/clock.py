@@ -1,4 +1,4 @@
-"""Clocks: what a strand knows to have happened, in six senses at once.
+"""Clocks: what a strand knows to have happened, in seven senses at once.
 
 A clock is a matrix. Its columns are *components*: one for each strand, which counts its actions, and one for each
 source of asynchronous work, which counts completed phases of an mbarrier or completed operations of a pipeline of a
@@ -9,6 +9,7 @@ strand. Its rows are senses of "known", each weaker than the first:
 - `FENCED`: its generic writes are visible to the async proxy, by a proxy fence of the strand that wrote.
 - `CROSSED`: the same, by a proxy fence of any strand on the way; one that only releases or only acquires is none.
 - `INITIALISED`: its mbarrier initialisations are visible;
+- `THROUGH_WORK`: its accesses are visible if completions of asynchronous work publish what their issuer saw;
 - `WIDE`: its accesses of memory are visible to other CTAs (scope `.cluster` or wider).
 
 Property: a number n in a row and column says that the first n events of that component are known in that sense, in
@@ -16,7 +17,8 @@ every schedule in which all phases are those of the schedule at hand.
 
 Argument: vector clocks. A strand counts its own actions; what it learns at a wait or barrier is the maximum over what
 those published that completed it, and these are the same ones in every such schedule (`phases`, `counted_barriers`).
-Asynchronous work publishes no ordinary access of its issuer, but bytes that the issuer saw complete.
+Asynchronous work publishes no ordinary access of its issuer, but bytes that the issuer saw complete; what it would
+publish if it did is a sense of its own, which `axioms` alone looks at.
 
 Not covered: events of one component that complete out of order: the n-th stands for all before it. Scopes are two,
 the CTA and wider; visibility of global memory is not tracked.
@@ -54,14 +56,17 @@ class Row(IntEnum):
     FENCED = 2
     CROSSED = 3
     INITIALISED = 4
-    WIDE = 5
+    THROUGH_WORK = 5
+    WIDE = 6
 
 
-OWN_ROWS = (Row.EXECUTED, Row.VISIBLE, Row.INITIALISED)
+OWN_ROWS = (Row.EXECUTED, Row.VISIBLE, Row.INITIALISED, Row.THROUGH_WORK)
 """Rows in which a strand knows its own actions at once."""
 _EXECUTED, _OWN = int(Row.EXECUTED), tuple(map(int, OWN_ROWS))
 """The same as numbers, which arrays are read with faster."""
 MEMORY_ROWS = slice(Row.VISIBLE, None)
+PUBLISHED_ROWS = tuple(int(row) for row in Row if row not in (Row.EXECUTED, Row.THROUGH_WORK))
+"""Rows in which asynchronous work publishes no ordinary access of its issuer."""
 NARROW_ROWS = slice(Row.VISIBLE, Row.WIDE)
 """The same, but for what is visible to other CTAs."""
 READS = ".read"
@@ -124,7 +129,7 @@ class Components:
         asynchronous work that the issuer saw complete are in memory.
         """
         result = clock.copy()
-        result[MEMORY_ROWS, : self._strands] = 0
+        result[PUBLISHED_ROWS, : self._strands] = 0
         return result
 
     def is_in(self, strand: int, cta: int) -> bool:

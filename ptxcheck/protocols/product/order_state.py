@@ -43,7 +43,7 @@ from .operations import (
     WaitGroupStep,
     WaitStep,
 )
-from .rows import CROSSED, FENCED, INITIALISED, VISIBLE
+from .rows import CROSSED, FENCED, INITIALISED, VISIBLE, WIDE
 from .setup import Setup
 from .state import Facts, State
 from .touches import fence_late, multiply, touch
@@ -95,7 +95,7 @@ def _fence(state: State, strand: int, step: FenceStep) -> int:
     state.clocks[strand] = known
     released = ("released", strand)
     if step.releases:
-        wide = rows.all << rows.at[5]
+        wide = rows.all << rows.at[WIDE]
         if step.wide:
             state.clocks[released] = state.stamp(strand)
         else:

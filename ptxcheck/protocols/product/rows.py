@@ -1,4 +1,4 @@
-"""What somebody knows of landmarks, in six senses at once, as the bits of one number.
+"""What somebody knows of landmarks, in seven senses at once, as the bits of one number.
 
 Property: a *knowledge* is a number. Bit `row * width + n` says that landmark n is known in the sense of a `Row`: that
 the last event of this landmark happened before, that its accesses are visible, and so on.
@@ -21,7 +21,7 @@ Bits: TypeAlias = int
 """A set of landmarks."""
 Knowledge: TypeAlias = int
 """Landmarks known, in all rows."""
-EXECUTED, VISIBLE, FENCED, CROSSED, INITIALISED, WIDE = map(int, Row)
+EXECUTED, VISIBLE, FENCED, CROSSED, INITIALISED, THROUGH_WORK, WIDE = map(int, Row)
 AWAITED_BY_TEAM = INITIALISED
 """For reads by `wgmma`: another warp of the warpgroup has waited for its own. Nothing else uses this row for them."""
 

@@ -22,7 +22,7 @@ from ..model.axiom import Axiom
 from ..model.equations import contradicting
 from ..model.outcome import Equation
 from .operations import RegistersStep
-from .rows import AWAITED_BY_TEAM, Bits, Knowledge
+from .rows import AWAITED_BY_TEAM, VISIBLE, WIDE, Bits, Knowledge
 from .setup import Setup
 
 Slot = tuple[object, ...] | int
@@ -313,8 +313,8 @@ class State:
         if not setup.is_cluster:
             return known
         rows = setup.rows
-        own = rows.of(known, 1) & setup.synchronous_in[setup.strands[strand].cta]
-        return known | own << rows.at[5]
+        own = rows.of(known, VISIBLE) & setup.synchronous_in[setup.strands[strand].cta]
+        return known | own << rows.at[WIDE]
 
     def learn(self, strand: int, published: Knowledge, *, acquires: bool = True, wide: bool = True) -> None:
         """Let a strand see what a barrier publishes."""

@@ -165,4 +165,41 @@ RULES = (
 """),
         check=_in_step,
     ),
+    # Checks: as SM020, for an ordinary write of which the reader was told only by asynchronous work that completed
+    # behind it: a bulk copy, or a commit of `tcgen05`, of the writer or of somebody that had seen the write.
+    # Why: the completion of asynchronous work makes that work visible, and releases no ordinary access of its issuer.
+    # On an H100 a word that was stored in front of a copy was there for all that saw the copy complete: the rule is
+    # pedantic. Source: PTX ISA 8.10 (causality order), 9.7.14.16 (what a wait on an mbarrier makes visible).
+    # Not checked: see SM020.
+    Rule(
+        id="SM029",
+        name="write-told-by-asynchronous-work",
+        severity=Severity.WRONG_RESULT,
+        pedantic=True,
+        since="0.2",
+        section="PTX ISA §8.10, 9.7.14.16",
+        summary="Only asynchronous work that completes behind a write of shared memory tells of it.",
+        consequence="PTX promises the reader what the work wrote, and not what its issuer stored in front of it.",
+        advice="Arrive at the mbarrier behind the write: an arrival releases what its thread has stored and seen.",
+        example=RING.variant("""
+=     .shared .align 8 .b64 empty[2];
+      .shared .align 8 .b64 empty[2];
+      .shared .align 4 .b32 rounds[2];
+
+=     mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r8], 1024;
+      mov.u32 %r15, rounds;
+      shl.b32 %r16, %r6, 2;
+      add.u32 %r15, %r15, %r16;
++     st.shared.u32 [%r15], %r5;
+      mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r8], 1024;
+-     st.shared.u32 [%r15], %r5;
+
+=     ld.shared.u32 %r13, [%r14];
+      mov.u32 %r15, rounds;
+      shl.b32 %r16, %r6, 2;
+      add.u32 %r15, %r15, %r16;
+      ld.shared.u32 %r13, [%r15];  // expect: SM029
+"""),
+        check=of_axioms("SM029"),
+    ),
 )

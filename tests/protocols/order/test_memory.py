@@ -71,6 +71,12 @@ def test_atomics_may_meet() -> None:
     assert flaws_of({}, [add], [READ]) != set()
 
 
+def told_of_a_word(word: Span) -> tuple[Action, Action, Action]:
+    """Return a store of a word, a copy of other bytes, and a read of the word."""
+    copy = Transfer(0, ((FULL, BYTES),), writes=(SLOT,))
+    return Access(0, writes=(word,)), copy, Access(0, reads=(word,))
+
+
 def handover(*after_write: Action, before_read: list[Action]) -> set[Flaw]:
     return flaws_of({}, [WRITE, *after_write, meeting(2)], [meeting(2), *before_read, *TO_ASYNC])
 
@@ -105,13 +111,30 @@ def test_the_response_of_a_cancellation_needs_its_readers_fenced() -> None:
 
 def test_a_completed_copy_publishes_no_ordinary_write_of_its_issuer() -> None:
     """The bytes are counted, and the store before the copy is not part of that; an arrival publishes it."""
-    other = Span(0, 4096, BYTES)
-    store = Access(0, writes=(other,))
-    reader: list[Action] = [Arrive(0, FULL, 1, BYTES), Wait(0, FULL, 0), Access(0, reads=(other,))]
-    copy = Transfer(0, ((FULL, BYTES),), writes=(SLOT,))
-    assert flaws_of({FULL: 1}, [store, copy], reader) == {Flaw.READ_TOO_EARLY}
-    arrives: list[Action] = [Wait(0, FULL, 0), Access(0, reads=(other,))]
-    assert flaws_of({FULL: 1}, [store, Arrive(0, FULL, 1, BYTES), copy], arrives) == set()
+    store, copy, read = told_of_a_word(Span(0, 4096, BYTES))
+    expects = Arrive(0, FULL, 1, BYTES)
+    outcome = examine(protocol({FULL: 1}, [store, copy], [expects, Wait(0, FULL, 0), read]))
+    assert outcome.problems == ()
+    assert {problem.flaw for problem in outcome.strict} == {Flaw.TOLD_BY_WORK}
+    published = examine(protocol({FULL: 1}, [store, expects, copy], [Wait(0, FULL, 0), read]))
+    assert (published.problems, published.strict) == ((), ())
+
+
+def test_a_completed_copy_tells_nothing_of_stores_behind_it_or_to_another_cta() -> None:
+    store, copy, read = told_of_a_word(Span(0, 4096, BYTES))
+    reader: list[Action] = [Arrive(0, FULL, 1, BYTES), Wait(0, FULL, 0)]
+    assert flaws_of({FULL: 1}, [copy, store], [*reader, read]) == {Flaw.READ_TOO_EARLY}
+    store, copy, read = told_of_a_word(Span(1, 4096, BYTES))
+    assert flaws_of({FULL: 1}, [store, copy], [*reader, read]) == {Flaw.READ_TOO_EARLY}
+
+
+def test_a_relaxed_arrival_behind_a_completed_copy_tells_nothing_of_its_thread() -> None:
+    """What a copy tells of is told on by arrivals that release alone."""
+    store, copy, read = told_of_a_word(Span(0, 4096, BYTES))
+    waits: list[Action] = [Arrive(0, FULL, 1, BYTES), Wait(0, FULL, 0)]
+    for releases, wrong in ((True, set()), (False, {Flaw.READ_TOO_EARLY})):
+        middle = [*waits, Arrive(0, EMPTY, 1, releases=releases)]
+        assert flaws_of({FULL: 1, EMPTY: 1}, [store, copy], middle, [Wait(0, EMPTY, 0), read]) == wrong
 
 
 def test_relaxed_arrivals_and_waits_need_fences() -> None:

@@ -170,7 +170,7 @@ def _remarks(view: KernelView, locator: Locator, items: Iterable[Reason]) -> Ite
         shown[item.text] += 1
         if shown[item.text] <= _MOST_REASONS:
             place = None if item.point < 0 else locator.location(view.function, item.point)
-            yield Remark(item.text, place, advice(item, kernel), item.source)
+            yield Remark(item.text, place, advice(item, kernel, view.verify_seconds), item.source)
 
 
 def verifier_failure(view: KernelView) -> tuple[Problem, ...]:

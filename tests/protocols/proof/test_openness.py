@@ -15,6 +15,7 @@ from ptxcheck.results import PropertyVerdict, Report
 from ptxcheck.rules.protocol_kernels import RING, changed
 from ptxcheck.source import Source
 from ptxcheck.sources.demangled_names import pattern_of
+from ptxcheck.terms.effort import LEVELS
 from ptxcheck.verdict import Need, Openness, Property, Reason, Verdict, VerdictKind
 from tests.protocols.verifying import verified
 
@@ -129,6 +130,13 @@ def test_a_failure_that_no_value_of_a_parameter_excuses_stays_open() -> None:
     verdict = told(check(Source("k.ptx", WHATEVER)))[Property.DEADLOCK_FREEDOM]
     assert (verdict.kind, verdict.openness) == (VerdictKind.UNKNOWN, Openness.NOT_DECIDED)
     assert verdict.reasons[0].advice == "--assume n=NUMBER"
+
+
+def test_who_gave_the_highest_level_is_told_a_number() -> None:
+    reason = Reason("", -1, Need.TIME)
+    assert advice(reason, effort=LEVELS["normal"]) == "--effort high"
+    assert advice(reason, effort=LEVELS["high"]) == f"--effort {4 * LEVELS['high']:g}"
+    assert advice(Reason("", -1, Need.VALUES_OR_TIME), effort=100).endswith(", or --effort 400")
 
 
 @pytest.mark.parametrize(

@@ -41,8 +41,6 @@ if TYPE_CHECKING:
 _KERNELS_IN_FULL = 4
 """Kernels of a file that may take all the time for verification before the others get a share of it."""
 _LEAST_SHARE = 20
-_RELIEF = 20_000
-"""Instructions to check between two collections of garbage."""
 
 Observe: TypeAlias = Callable[[KernelView, Locator, Files], None]
 """Told each kernel that was checked while its analyses are at hand, where its points are and what may be shown."""
@@ -74,7 +72,7 @@ def check_input(
     observe: Observe | None = None,
 ) -> Part:
     """Return what one input adds to the report."""
-    with paused(_RELIEF) as pause, activity_of(profile, "locate and suppress"):
+    with paused() as pause, activity_of(profile, "locate and suppress"):
         return _check_source(loaded, rules, config, pause, profile, observe)
 
 
@@ -126,7 +124,7 @@ def _check_source(
             part = joined(part, found)
             if flaw is not None:
                 flaws[function.name] = flaw
-            pause.relieve(len(function.body.instructions))
+            pause.relieve()
     part = replace(part, kernels=tuple(without_verdict(each, module, flaws) for each in part.kernels))
     return finished(part, [source.name for source in main], loaded.source, files, rules, config)
 

@@ -8,6 +8,8 @@ from contextlib import contextmanager
 
 _YOUNG = 1
 """Generations that `Pause.relieve` looks at: what is older has been looked at once and stays."""
+_MANY_OBJECTS = 200_000
+"""Objects since the last look at which it is worth another: some 30 MB."""
 
 _WORTH_FREEZING = 1_000_000
 """Characters of PTX."""
@@ -16,10 +18,8 @@ _WORTH_FREEZING = 1_000_000
 class Pause:
     """A time in which the collector does not run by itself. Views of kernels are cyclic: see `relieve`."""
 
-    def __init__(self, every: int, *, active: bool) -> None:
-        self._every = every
+    def __init__(self, *, active: bool) -> None:
         self._active = active
-        self._work = 0
         self._settled = False
 
     def settle(self, size: int) -> None:
@@ -32,11 +32,9 @@ class Pause:
             gc.freeze()
             self._settled = True
 
-    def relieve(self, work: int) -> None:
-        """Say that so much work is done; frees what it left behind after each `every` of work."""
-        self._work += work
-        if self._active and self._work >= self._every:
-            self._work = 0
+    def relieve(self) -> None:
+        """Say that a piece of work is done; frees what it left behind where that is many objects."""
+        if self._active and gc.get_count()[0] >= _MANY_OBJECTS:
             gc.collect(_YOUNG)
 
     def end(self) -> None:
@@ -48,9 +46,9 @@ class Pause:
 
 
 @contextmanager
-def paused(every: int) -> Iterator[Pause]:
+def paused() -> Iterator[Pause]:
     """Stop automatic collection inside the block; a caller who has stopped it already is left alone."""
-    pause = Pause(every, active=gc.isenabled())
+    pause = Pause(active=gc.isenabled())
     gc.disable()
     try:
         yield pause

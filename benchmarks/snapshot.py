@@ -7,9 +7,9 @@
 `corpus` is every `.ptx` and `.cu` of `corpus/`, `mutants` a fixed sample of mutants of its protocols; other groups
 are those of `python -m benchmarks.corpora build`. A record has a line a kernel: each property with its verdict, what it
 takes for granted or asks of the host, findings by rule and line, and a digest of all that JSON says of it, texts
-included. `compare` tells changes of verdicts, of findings, of assumptions, and of texts alone apart; it exits with 1
-when a verdict or a finding changed. Time is the processor's, so a busy machine gives the same record; a kernel for
-which it ran out is marked `late`, and is compared by hand.
+included. What is done is in `GROUP.jsonl.part` till all is. `compare` tells changes of verdicts, of findings, of
+assumptions, and of texts alone apart; it exits with 1 when a verdict or a finding changed. Time is the processor's, so
+a busy machine gives the same record; a kernel for which it ran out is marked `late`, and is compared by hand.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -37,7 +38,9 @@ from ptxcheck.source import Source
 
 ROOT = Path(__file__).parents[1]
 HOME = Path(__file__).parent / "snapshots"
-_SECONDS = 60.0
+_EFFORT = 60.0
+_MANY_TEXTS = 100
+"""Groups of so many texts are handed out four at a time; library files one by one, as each takes long."""
 _MUTANTS_OF_A_KERNEL = 4
 _SEED = 7
 _DIGITS = 12
@@ -80,10 +83,10 @@ def _mutants() -> Iterator[Unit]:
                 yield Unit(f"{name}~{mutant.operator}:{mutant.line}", path, mutant.text)
 
 
-def rows(unit: Unit) -> list[dict[str, Any]]:
+def rows(unit: Unit, effort: float = _EFFORT) -> list[dict[str, Any]]:
     """Return the lines of a record that are about one text: one for the text, one for each of its kernels."""
     os.chdir(ROOT)
-    config = Config(verify_seconds=_SECONDS)
+    config = Config(verify_seconds=effort)
     target = (
         os.path.relpath(unit.path, ROOT)
         if unit.text is None and unit.path.is_relative_to(ROOT)
@@ -123,16 +126,24 @@ def _digest(value: object) -> str:
     return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:_DIGITS]
 
 
-def write(group: str, cache: Path, out: Path, jobs: int) -> None:
+def write(group: str, cache: Path, out: Path, jobs: int, effort: float = _EFFORT) -> None:
     """Write the record of one group."""
     out.mkdir(parents=True, exist_ok=True)
     chosen = list(units(group, cache))
     if not chosen:
         raise SystemExit(f"{group}: nothing there; build it with: python -m benchmarks.corpora build {group}")
-    with multiprocessing.get_context("spawn").Pool(jobs, maxtasksperchild=40) as pool:
-        lines = [json.dumps(row) for each in pool.imap(rows, chosen, chunksize=4) for row in each]
-    (out / f"{group}.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    print(f"{group}: {len(chosen)} texts, {len(lines) - len(chosen)} kernels")
+    part, lines = out / f"{group}.jsonl.part", 0
+    at_once = 4 if len(chosen) >= _MANY_TEXTS else 1
+    with (
+        multiprocessing.get_context("spawn").Pool(jobs, maxtasksperchild=40 // at_once) as pool,
+        part.open("w", encoding="utf-8") as file,
+    ):
+        for each in pool.imap(partial(rows, effort=effort), chosen, chunksize=at_once):
+            lines += len(each)
+            file.writelines(json.dumps(row) + "\n" for row in each)
+            file.flush()
+    part.replace(out / f"{group}.jsonl")
+    print(f"{group}: {len(chosen)} texts, {lines - len(chosen)} kernels")
 
 
 def _read(path: Path) -> dict[tuple[str, str], dict[str, Any]]:
@@ -192,6 +203,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     writing.add_argument("--out", type=Path, default=HOME)
     writing.add_argument("--cache", type=Path, default=default_root())
     writing.add_argument("--jobs", type=int, default=2)
+    writing.add_argument(
+        "--effort", type=float, default=_EFFORT, help="for each kernel, as of `ptxcheck check`"
+    )
     comparing = commands.add_parser("compare")
     comparing.add_argument("before", type=Path)
     comparing.add_argument("after", type=Path)
@@ -199,7 +213,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.command == "compare":
         return compare(options.before, options.after)
     for group in options.groups:
-        write(group, options.cache, options.out, options.jobs)
+        write(group, options.cache, options.out, options.jobs, options.effort)
     return 0
 
 

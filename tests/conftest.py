@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator
 from uuid import uuid4
 
@@ -13,6 +14,12 @@ from tests.limits import SlowClock
 
 settings.register_profile("patient", settings(), deadline=None)
 settings.load_profile("patient")  # an example that waits for a processor is none that takes long
+
+
+def pytest_collection_finish() -> None:
+    """Keep the collector from looking at thousands of tests again and again: a tenth of the processor time."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)

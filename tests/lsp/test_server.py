@@ -302,8 +302,7 @@ void make(CUtensorMap* map, void* data) {
 """
 
 
-@pytest.mark.parametrize("encoding", ["utf-16", "utf-8", "utf-32"])
-@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+@pytest.mark.parametrize(("encoding", "newline"), [("utf-16", "\r\n"), ("utf-8", "\n"), ("utf-32", "\r\n")])
 def test_columns_behind_wide_characters(tmp_path: Path, encoding: str, newline: str) -> None:
     async def story(editor: Editor) -> None:
         assert editor.encoding == encoding
@@ -369,15 +368,22 @@ def test_syntax_errors_have_their_place(tmp_path: Path) -> None:
     edit(tmp_path, story)
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["", "\x00\x01", "not PTX at all\n", "é😀", ".version", HEADER + ".visible .entry k(", "\n" * 5000],
+BAD_TEXTS = (
+    "",
+    "\x00\x01",
+    "not PTX at all\n",
+    "é😀",
+    ".version",
+    HEADER + ".visible .entry k(",
+    "\n" * 5000,
 )
-def test_bad_texts(tmp_path: Path, text: str) -> None:
+
+
+def test_bad_texts(tmp_path: Path) -> None:
     """Nothing that is typed makes the server fail, wherever the cursor is."""
 
-    async def story(editor: Editor) -> None:
-        uri = editor.open((tmp_path / "k.ptx").as_uri(), text)
+    async def typed(editor: Editor, number: int, text: str) -> None:
+        uri = editor.open((tmp_path / f"k{number}.ptx").as_uri(), text)
         place = types.TextDocumentIdentifier(uri)
         for position in (types.Position(0, 0), types.Position(0, 9), types.Position(99999, 99999)):
             asked = types.HoverParams(place, position)
@@ -388,6 +394,10 @@ def test_bad_texts(tmp_path: Path, text: str) -> None:
         await editor.until(lambda: uri in editor.diagnostics)
         editor.change(uri, GOOD)
         await editor.codes(uri)
+
+    async def story(editor: Editor) -> None:
+        for number, text in enumerate(BAD_TEXTS):
+            await typed(editor, number, text)
 
     edit(tmp_path, story)
 

@@ -25,9 +25,13 @@ def test_what_a_check_of_a_small_input_made_is_young_garbage() -> None:
 
 
 def test_the_collector_is_on_again_and_nothing_stays_frozen() -> None:
-    check(_KERNEL)
-    assert gc.isenabled()
-    assert gc.get_freeze_count() == 0
+    gc.unfreeze()  # all that pytest has collected is frozen
+    try:
+        check(_KERNEL)
+        assert gc.isenabled()
+        assert gc.get_freeze_count() == 0
+    finally:
+        gc.freeze()
 
 
 class _Cycle:

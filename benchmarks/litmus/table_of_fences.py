@@ -132,6 +132,42 @@ FENCES = (
         setup="ones | fence",
     ),
     Litmus(
+        "wgmma_of_copies_of_another_warp",
+        (
+            "Does wgmma find what another warp of its warpgroup copied by cp.async and waited for, "
+            "with no barrier between?"
+        ),
+        ("stored-by-another-warp", "SM020"),
+        (
+            Role(
+                4,
+                (
+                    "late = a | copy operand | ?wait | ?front | ?barrier | multiply | multiplied | check product | "
+                    "cp.async.wait_all; | barrier"
+                ),
+            ),
+        ),
+        (
+            Variant(
+                "barrier", _CONTROL, {"wait": "cp.async.wait_all;", "front": "fence", "barrier": "barrier"}
+            ),
+            Variant(
+                "fence_alone",
+                _ASKED,
+                {"wait": "cp.async.wait_all;", "front": "fence"},
+                "each warp waits for its own copies and has the fence, no barrier",
+            ),
+            Variant(
+                "wait_alone",
+                _ASKED,
+                {"wait": "cp.async.wait_all;"},
+                "each warp waits for its own copies, neither fence nor barrier",
+            ),
+            Variant("no_wait", _BROKEN, {"front": "fence"}, "the copies are not waited for"),
+        ),
+        setup="ones | fence",
+    ),
+    Litmus(
         "slot_read_then_loaded",
         (
             "Does a bulk copy into shared memory come behind reads of the same bytes that a barrier "

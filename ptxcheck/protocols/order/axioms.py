@@ -16,7 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ...verdict import Property
-from ..model.actions import Access, Fence, Protocol, Transfer
+from ..model.actions import Access, Commit, Fence, Protocol, Transfer, WaitGroup
 from ..model.axiom import Axiom
 from ..model.outcome import Flaw
 from . import lanes_in_step
@@ -145,8 +145,8 @@ WGMMA_WAIT_OF_WARPGROUP = Axiom(
 )
 WGMMA_SEES_WARPGROUP = Axiom(
     id=Flaw.STORED_BY_ANOTHER_WARP.value,
-    text="wgmma sees what all warps of its warpgroup stored before they came to it",
-    source="released kernels that write an operand and multiply with no barrier between",
+    text="wgmma sees what all warps of its warpgroup stored, or copied and waited for, before they came to it",
+    source="CuTe's tutorial and other kernels with no barrier there; sm_90a measured (benchmarks/litmus.md)",
     rule="WG024",
 )
 LATE_FENCE = Axiom(
@@ -204,7 +204,7 @@ def _is_awaited_by_another_warp(conflict: Conflict) -> bool:
 
 
 def _is_stored_in_front(conflict: Conflict) -> bool:
-    """Tell whether a warp stores, and fences, what a `wgmma` of its warpgroup reads before it comes to that itself.
+    """Tell whether a warp brought what a `wgmma` of its warpgroup reads, and fenced or awaited it, before its own.
 
     In the schedule at hand either may come first.
     """
@@ -212,7 +212,8 @@ def _is_stored_in_front(conflict: Conflict) -> bool:
         return False
     earlier, later, protocol = conflict.earlier, conflict.later, conflict.protocol
     write, read = (earlier, later) if conflict.race.flaw is Flaw.READ_TOO_EARLY else (later, earlier)
-    if write.strand not in protocol.team(read.strand) or not _is_fenced_in_step(protocol, write, read):
+    is_done = _is_awaited_in_step if write.is_asynchronous else _is_fenced_in_step
+    if write.strand not in protocol.team(read.strand) or not is_done(protocol, write, read):
         return False
     reader, writer = (protocol.strands[each.strand].actions for each in (read, write))
     point = reader[read.index].point
@@ -231,6 +232,25 @@ def _is_fenced_in_step(protocol: Protocol, earlier: Touch, later: Touch) -> bool
             fenced = True
         elif own.point == action.point:
             return fenced
+    return False
+
+
+def _is_awaited_in_step(protocol: Protocol, copy: Touch, later: Touch) -> bool:
+    """Tell whether who copies by `cp.async` comes to the same `wgmma` itself, with a wait for the copy on its way."""
+    actions = protocol.strands[copy.strand].actions
+    action, done = protocol.strands[later.strand].actions[later.index], actions[copy.index]
+    if not isinstance(action, Transfer) or action.pipeline != "wgmma":
+        return False
+    if not isinstance(done, Transfer) or done.pipeline != _THREAD_COPIES:
+        return False
+    closed, awaited = 0, False
+    for own in actions[copy.index + 1 :]:
+        if isinstance(own, Commit) and own.pipeline == _THREAD_COPIES:
+            closed += 1
+        elif isinstance(own, WaitGroup) and own.pipeline == _THREAD_COPIES:
+            awaited = awaited or closed > own.pending
+        elif own.point == action.point:
+            return awaited
     return False
 
 

@@ -326,6 +326,13 @@ def multiplying_warp(
     )
 
 
+def copying_warp(number: int, *middle: Action) -> Strand:
+    """Return a warp that copies its half by `cp.async`, does something, and multiplies both."""
+    copy = Transfer(WRITING, (), "cp.async", writes=(HALVES[number],), proxy=Proxy.GENERIC)
+    use = Transfer(MULTIPLYING, (), "wgmma", reads=BOTH_HALVES)
+    return Strand(0, number, (1 << 32) - 1, f"warp {number}", (copy, *middle, use))
+
+
 def flaws_of_warps(*warps: Strand) -> list[Flaw]:
     return [problem.flaw for problem in simulate(Protocol(warps, 64)).problems]
 
@@ -338,6 +345,28 @@ def test_fence_behind_the_barrier_is_only_strict() -> None:
     outcome = simulate(Protocol((multiplying_warp(0), multiplying_warp(1)), 64))
     assert outcome.problems == ()
     assert {problem.flaw for problem in outcome.strict} == {Flaw.FENCED_BEHIND_BARRIER}
+
+
+COMMIT = Commit(FENCING, "cp.async")
+
+
+def awaited(pending: int) -> WaitGroup:
+    return WaitGroup(FENCING, "cp.async", pending)
+
+
+def test_copies_that_each_warp_waits_for_need_no_barrier_in_front_of_wgmma() -> None:
+    outcome = simulate(Protocol(tuple(copying_warp(each, COMMIT, awaited(0)) for each in (0, 1)), 64))
+    assert outcome.problems == ()
+    assert Flaw.STORED_BY_ANOTHER_WARP in {problem.flaw for problem in outcome.strict}
+
+
+@pytest.mark.parametrize("middle", [(), (COMMIT,), (awaited(0), COMMIT), (COMMIT, awaited(1))])
+@pytest.mark.parametrize("which", [0, 1])
+def test_copies_that_one_warp_does_not_wait_for_are_not_excused(
+    middle: tuple[Action, ...], which: int
+) -> None:
+    warps = [copying_warp(each, *(middle if each == which else (COMMIT, awaited(0)))) for each in (0, 1)]
+    assert set(flaws_of_warps(*warps)) & {Flaw.READ_TOO_EARLY, Flaw.OVERWRITE}
 
 
 @pytest.mark.parametrize("which", [0, 1])

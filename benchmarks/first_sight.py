@@ -114,7 +114,7 @@ def entries_of(path: Path) -> list[Entry]:
 def look_at(entry: Entry, ptxas: str | None) -> list[Row]:
     """Verify each kernel of a file once; without `ptxas`, nothing is assembled."""
     text = entry.file.read_text(encoding="utf-8", errors="replace")
-    with paused(len(text)):
+    with paused():
         module = parse_module(Source(entry.name, text))
     target = next(iter(module.targets), "")
     assembled = None if ptxas is None else ptxas_seconds(entry.file, target, ptxas)
@@ -132,7 +132,7 @@ def look_at(entry: Entry, ptxas: str | None) -> list[Row]:
             continue
         row.has_barriers = uses_barriers(view.cfg)
         started = time.process_time()
-        with paused(len(view.cfg.instructions)):
+        with paused():
             whole = view.get(whole_kernel)
         row.seconds = time.process_time() - started
         assert whole is not None

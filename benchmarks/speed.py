@@ -32,7 +32,7 @@ from ptxcheck.source import Source
 text = open(sys.argv[1], encoding="ascii").read()
 parse_module(Source("warm", ".version 9.0\\n.target sm_90\\n.visible .entry k() { .reg .b32 %r<2>; }"))
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-with paused(1):
+with paused():
     started = time.process_time()
     module = parse_module(Source("text", text))
     seconds = time.process_time() - started

@@ -87,7 +87,7 @@ def _of_file(group: str, path: Path, first: int | None) -> Iterator[Row]:
     text = path.read_text(encoding="utf-8", errors="replace")
     if "wgmma." not in text and "tcgen05." not in text:
         return
-    with paused(len(text)):
+    with paused():
         module = parse_module(Source(path.name, text))
     done = 0
     for function in module.entries:

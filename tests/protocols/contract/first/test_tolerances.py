@@ -25,7 +25,9 @@ _FENCE_OF_ONE_THREAD = (
 )
 """One thread alone fences."""
 _FENCED_IN_TIME = "a proxy fence behind the barrier is in time for what other warps multiply, too"
-_SEEN_IN_THE_WARPGROUP = "wgmma sees what all warps of its warpgroup stored before they came to it"
+_SEEN_IN_THE_WARPGROUP = (
+    "wgmma sees what all warps of its warpgroup stored, or copied and waited for, before they came to it"
+)
 
 
 def _good_kernel_with(*changes: tuple[str, str]) -> str:

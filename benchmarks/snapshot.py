@@ -21,7 +21,7 @@ import multiprocessing
 import os
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -96,7 +96,12 @@ def rows(unit: Unit, effort: float = _EFFORT) -> list[dict[str, Any]]:
     late = {each.name for each in checked.kernels if each.verification and each.verification.out_of_time}
     report = json.loads(render_json(checked))
     found: list[dict[str, Any]] = [
-        {"unit": unit.name, "problems": len(report["problems"]), "json": _digest(report)}
+        {
+            "unit": unit.name,
+            "effort": effort,
+            "problems": len(report["problems"]),
+            "json": _digest(report),
+        }
     ]
     for kernel in report["kernels"]:
         own = [each for each in report["findings"] if each["kernel"] == kernel["name"]]
@@ -135,7 +140,7 @@ def write(group: str, cache: Path, out: Path, jobs: int, effort: float = _EFFORT
     part, lines = out / f"{group}.jsonl.part", 0
     at_once = 4 if len(chosen) >= _MANY_TEXTS else 1
     with (
-        multiprocessing.get_context("spawn").Pool(jobs, maxtasksperchild=40 // at_once) as pool,
+        multiprocessing.get_context("spawn").Pool(jobs, maxtasksperchild=40) as pool,
         part.open("w", encoding="utf-8") as file,
     ):
         for each in pool.imap(partial(rows, effort=effort), chosen, chunksize=at_once):
@@ -159,6 +164,10 @@ def compare(before: Path, after: Path) -> int:
             print(f"{path.stem}: no record before")
             continue
         old, new = _read(before / path.name), _read(path)
+        if _efforts(old) != _efforts(new):
+            print(
+                f"{path.stem}: efforts {_efforts(old)} and {_efforts(new)}, so that verdicts may differ for that"
+            )
         counts: Counter[str] = Counter()
         for key in sorted({*old, *new}):
             kind = _difference(key, old.get(key), new.get(key))
@@ -166,6 +175,11 @@ def compare(before: Path, after: Path) -> int:
             serious += kind not in ("same", "texts")
         print(f"{path.stem}: " + ", ".join(f"{count} {kind}" for kind, count in sorted(counts.items())))
     return int(serious > 0)
+
+
+def _efforts(record: Mapping[tuple[str, str], dict[str, Any]]) -> list[float]:
+    """Return the efforts of a record; those that do not say it are of the usual one."""
+    return sorted({row.get("effort", _EFFORT) for (_, kernel), row in record.items() if not kernel})
 
 
 def _difference(key: tuple[str, str], old: dict[str, Any] | None, new: dict[str, Any] | None) -> str:

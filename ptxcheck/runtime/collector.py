@@ -9,7 +9,7 @@ from contextlib import contextmanager
 _YOUNG = 1
 """Generations that `Pause.relieve` looks at: what is older has been looked at once and stays."""
 _MANY_OBJECTS = 200_000
-"""Objects since the last look at which it is worth another: some 30 MB."""
+"""Objects that were made since the last look, and are still there, for which another is worth it."""
 
 _WORTH_FREEZING = 1_000_000
 """Characters of PTX."""

@@ -84,13 +84,21 @@ def test_plugins_that_cannot_be_used(site: Path, code: str | None, point: str, m
     elif code == "id":
         code = documented().replace('"ACME001"', '"acme"')
     install(site, code, point)
-    commands = (("check", "k.ptx"), ("rules",), ("fix", "k.ptx"))
-    for command in commands if code == "RULE = 3" else commands[:1]:
-        done = run(site, *command)
-        assert (done.returncode, done.stdout) == (2, "")
-        assert f"rule plugin acme of acme-rules ({point})" in done.stderr
-        assert message in done.stderr
-        assert "internal error" not in done.stderr
+    refuses(site, ("check", "k.ptx"), point, message)
+
+
+@pytest.mark.parametrize("command", [("rules",), ("fix", "k.ptx")])
+def test_other_commands_refuse_them_too(site: Path, command: tuple[str, ...]) -> None:
+    install(site, "RULE = 3")
+    refuses(site, command, "acme_rules:RULE", "is no Rule: int")
+
+
+def refuses(site: Path, command: tuple[str, ...], point: str, message: str) -> None:
+    done = run(site, *command)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"rule plugin acme of acme-rules ({point})" in done.stderr
+    assert message in done.stderr
+    assert "internal error" not in done.stderr
 
 
 def test_several_rules_and_a_rule_that_raises(site: Path) -> None:

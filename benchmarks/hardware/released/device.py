@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import ctypes
 import statistics
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import torch
@@ -72,6 +73,24 @@ class Neighbour:
         stream = POINTER(self._stream.cuda_stream)
         code = DRIVER.cuLaunchKernel(self._kernel.function, 132, 1, 1, 256, 1, 1, 0, stream, arguments, None)
         succeeds(code, "neighbour")
+
+
+_AT_ONCE = 20
+"""Launches between two looks at the clock."""
+
+
+def launches_beside(neighbour: Neighbour, mode: int | None, seconds: float) -> Iterator[int]:
+    """Yield the numbers of launches that fit into a time, from one on, while another kernel runs if `mode` says so."""
+    torch.cuda.synchronize()
+    start, launches = time.time(), 0
+    if mode is not None:
+        neighbour.run_for(seconds, mode)
+        time.sleep(0.01)
+    while time.time() - start < seconds - 0.1:
+        yield from range(launches + 1, launches + _AT_ONCE + 1)
+        launches += _AT_ONCE
+        torch.cuda.current_stream().synchronize()
+    torch.cuda.synchronize()
 
 
 def address(tensor: torch.Tensor) -> ctypes.c_void_p:

@@ -52,9 +52,7 @@ _PROXY_FENCE, _MEMORY_FENCE = "fence.proxy.async.shared::cta;", "fence.acq_rel.c
 _LATE_CONSUMER = Edit("wgmma.fence", (1, 2, 3, 4, 5, 6, 7), "delay of the second CTA")
 _LATE_FIRST_CONSUMER = Edit("wgmma.fence", (1, 2, 3, 4, 5, 6, 7), "delay of the first CTA")
 _LATE_INIT = Edit("mbarrier.init", (0,), "delay of the second CTA")
-_LATE_COLLECTION = Edit(
-    "ld.shared", (-4,), "delay"
-)  # the last pass of `RadixCollectIndices`, where values are stored
+_LATE_COLLECTION = Edit("ld.shared", (-4,), "delay")  # last pass of `RadixCollectIndices`, values stored
 _BARRIER_AT_THE_END = Edit("setp.lt", (-1,), "bar.sync 0;")  # is there another row?
 KERNELS: Mapping[str, Mapping[str, tuple[Edit, ...]]] = {
     "prefill": {

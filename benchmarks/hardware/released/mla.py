@@ -17,12 +17,11 @@ from __future__ import annotations
 import ctypes
 import json
 import sys
-import time
 from pathlib import Path
 
 import torch
 
-from .device import POINTER, Kernel, Neighbour, address, microseconds, stream, succeeds
+from .device import POINTER, Kernel, Neighbour, address, launches_beside, microseconds, stream, succeeds
 
 HEADS, PAGE, BLOCKS, SCALE = 64, 64, 132, 576**-0.5
 WORKS = {
@@ -96,22 +95,14 @@ def _launch(
 def _run(launch, out, alone, reference, neighbour: Neighbour, mode: int | None) -> dict[str, int]:
     """Launch for two seconds; count what differs from the run alone, and what is wrong by the reference."""
     counts = torch.zeros(4, device="cuda", dtype=torch.int64)
-    torch.cuda.synchronize()
-    start, launches = time.time(), 0
-    if mode is not None:
-        neighbour.run_for(_SECONDS, mode)
-        time.sleep(0.01)
-    while time.time() - start < _SECONDS - 0.1:
-        for _ in range(20):
-            launch()
-            differs = out != alone
-            wrong = ~((out.float() - reference).abs() < _ALLOWED)
-            each = torch.stack([differs.sum(), wrong.sum()])
-            counts[:2] += each > 0
-            counts[2:] = torch.maximum(counts[2:], each)
-        launches += 20
-        torch.cuda.current_stream().synchronize()
-    torch.cuda.synchronize()
+    launches = 0
+    for launches in launches_beside(neighbour, mode, _SECONDS):  # noqa: B007
+        launch()
+        differs = out != alone
+        wrong = ~((out.float() - reference).abs() < _ALLOWED)
+        each = torch.stack([differs.sum(), wrong.sum()])
+        counts[:2] += each > 0
+        counts[2:] = torch.maximum(counts[2:], each)
     names = "launches that differ", "wrong launches", "most that differ", "most wrong"
     return {"launches": launches} | dict(zip(names, counts.tolist(), strict=True)) | {"of": out.numel()}
 

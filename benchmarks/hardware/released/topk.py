@@ -8,8 +8,10 @@ Where FLAGS are those of `benchmarks.corpora.flashinfer` and `ptxas` is of CUDA 
     ptxas -arch=sm_90a neighbour.ptx -o FOLDER/neighbour.cubin
     python -m benchmarks.hardware.released.topk FOLDER
 
-prints a line of JSON for each variant, size, delay and neighbour. The launch is the one that FlashInfer's host code
-makes (`RadixTopKMultiCTA`): a CTA of 1,024 threads for each SM, which takes the rows in turn.
+prints a line of JSON for each variant, size, delay and neighbour; with `original` or `mended` behind FOLDER that is
+launched once, for `compute-sanitizer --tool racecheck --kernel-name kernel_substring=RadixTopK`. The launch is the one
+that FlashInfer's host code makes (`RadixTopKMultiCTA`): a CTA of 1,024 threads for each SM, which takes the rows in
+turn.
 """
 # mypy: ignore-errors
 
@@ -18,26 +20,22 @@ from __future__ import annotations
 import ctypes
 import json
 import sys
-import time
+from collections.abc import Iterable
 from pathlib import Path
 
 import torch
 
-from .device import DRIVER, POINTER, Kernel, Neighbour, microseconds, stream, succeeds
+from .device import DRIVER, POINTER, Kernel, Neighbour, launches_beside, microseconds, stream, succeeds
 
 SIZES = ((1024, 4096, 64), (1024, 32768, 256), (4096, 16384, 1024))
 """Rows, keys of each, and how many are chosen."""
+_FEW, _FEW_CHOSEN = (264, 8192), 64
 _ALL, _LAST, _HALF = 0xFFFFFFFF, 0x80000000, 0xFFFF0000
 DELAYS = (
-    (0, 0),
-    (0, _LAST),
-    (500, _LAST),
-    (1000, _LAST),
-    (2000, _LAST),
-    (10000, _LAST),
-    (2000, _HALF),
-    (2000, _ALL),
-)
+    (0, 0), (0, _LAST), (500, _LAST), (1000, _LAST), (2000, _LAST), (10000, _LAST), (2000, _HALF), (2000, _ALL),
+)  # fmt: skip
+_LAUNCHES = 300
+"""With a delay."""
 _FIXED = 2080
 """Bytes of shared memory in front of the keys."""
 _SHARED = 8  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
@@ -51,29 +49,41 @@ def main(folder: Path) -> None:
     for size in SIZES:
         rows, keys, count = size
         source = torch.randn(rows, keys, device="cuda")
-        reference = torch.topk(source, count, dim=1, sorted=True).values
-        for variant, delays, launches in (
-            ("original", (), 0),
-            ("late", DELAYS, 300),
-            ("mended", (), 0),
-            ("mended_late", DELAYS, 300),
-        ):
+        for variant in ("original", "late", "mended", "mended_late"):
             kernel = Kernel(folder / f"topk_{variant}.cubin", "RadixTopKKernel_Unified")
-            launch, out = _launch(kernel, source, count)
+            launch, wrong_rows = _prepared(kernel, source, count)
             row = {"kernel": variant, "size": size}
-            for delay in delays:
+            for delay in DELAYS if variant.endswith("late") else ():
                 kernel.delay(*delay)
-                print(
-                    json.dumps(row | {"delay": delay} | _run(launch, out, source, reference, launches)),
-                    flush=True,
-                )
-            for mode in () if delays else (None, 0, 1):
-                counts = _run_beside(launch, out, source, reference, neighbour, mode)
-                print(json.dumps(row | {"neighbour": mode, "us": microseconds(launch)} | counts), flush=True)
+                _tell(row | {"delay": delay}, range(_LAUNCHES), wrong_rows, rows)
+            if not variant.endswith("late"):
+                row |= {"us": microseconds(launch)}
+                for mode in (None, 0, 1):
+                    launches = launches_beside(neighbour, mode, _SECONDS)
+                    _tell(row | {"neighbour": mode}, launches, wrong_rows, rows)
 
 
-def _launch(kernel: Kernel, source: torch.Tensor, count: int):
-    """Return a function that launches the kernel, and where it writes: indices and values."""
+def once(folder: Path, variant: str) -> None:
+    """Launch a variant once, with more rows than SMs, and print how many rows are wrong."""
+    torch.manual_seed(7)
+    source = torch.randn(*_FEW, device="cuda")
+    kernel = Kernel(folder / f"topk_{variant}.cubin", "RadixTopKKernel_Unified")
+    _, wrong_rows = _prepared(kernel, source, _FEW_CHOSEN)
+    print(f"{variant}: {int(wrong_rows())} of {len(source)} rows are wrong")
+
+
+def _tell(row: dict[str, object], launches: Iterable[int], wrong_rows, rows: int) -> None:
+    """Launch, and print how often, and in how many rows at most, something was wrong."""
+    counts = torch.zeros(3, device="cuda", dtype=torch.int64)
+    for _ in launches:
+        wrong = wrong_rows()
+        counts += torch.stack([torch.ones_like(wrong), (wrong > 0).long(), torch.relu(wrong - counts[2])])
+    names = "launches", "wrong launches", "most wrong rows"
+    print(json.dumps(row | dict(zip(names, counts.tolist(), strict=True)) | {"of": rows}), flush=True)
+
+
+def _prepared(kernel: Kernel, source: torch.Tensor, count: int):
+    """Return what launches the kernel, and what does so and counts the rows that are wrong."""
     rows, keys = source.shape
     blocks = min(torch.cuda.get_device_properties(0).multi_processor_count, rows)
     shared = _FIXED + 4 * keys
@@ -91,65 +101,23 @@ def _launch(kernel: Kernel, source: torch.Tensor, count: int):
         code = DRIVER.cuLaunchKernel(kernel.function, blocks, 1, 1, 1024, 1, 1, shared, stream(), table, None)
         succeeds(code, "launch")
 
-    launch.keeps = arguments
-    return launch, (indices, values)
+    reference = torch.topk(source, count, dim=1, sorted=True).values
 
-
-def _wrong_rows(out, source: torch.Tensor, reference: torch.Tensor) -> torch.Tensor:
-    """Count the rows whose values are not the largest ones, or are not those at the indices."""
-    indices, values = out
-    places = indices.long().clamp(0, source.shape[1] - 1)
-    right = (torch.sort(values, dim=1, descending=True).values == reference).all(1)
-    return (~(right & (source.gather(1, places) == values).all(1))).sum()
-
-
-def _run(launch, out, source: torch.Tensor, reference: torch.Tensor, launches: int) -> dict[str, object]:
-    """Launch many times; the outputs are NaN and -1 before each launch."""
-    wrong_launches = most = 0
-    for _ in range(launches):
-        out[0].fill_(-1)
-        out[1].fill_(float("nan"))
+    def wrong_rows() -> torch.Tensor:
+        """A row is wrong if its values are not the largest ones, or not those at the indices."""
+        indices.fill_(-1)
+        values.fill_(float("nan"))
         launch()
-        wrong = int(_wrong_rows(out, source, reference))
-        wrong_launches += wrong > 0
-        most = max(most, wrong)
-    return {
-        "launches": launches,
-        "wrong launches": wrong_launches,
-        "most wrong rows": most,
-        "of": len(reference),
-    }
+        places = indices.long().clamp(0, keys - 1)
+        right = (torch.sort(values, dim=1, descending=True).values == reference).all(1)
+        return (~(right & (source.gather(1, places) == values).all(1))).sum()
 
-
-def _run_beside(
-    launch, out, source: torch.Tensor, reference: torch.Tensor, neighbour: Neighbour, mode: int | None
-) -> dict[str, object]:
-    """Launch for two seconds beside another kernel."""
-    counts = torch.zeros(2, device="cuda", dtype=torch.int64)
-    torch.cuda.synchronize()
-    start, launches = time.time(), 0
-    if mode is not None:
-        neighbour.run_for(_SECONDS, mode)
-        time.sleep(0.01)
-    while time.time() - start < _SECONDS - 0.1:
-        for _ in range(20):
-            out[0].fill_(-1)
-            out[1].fill_(float("nan"))
-            launch()
-            wrong = _wrong_rows(out, source, reference)
-            counts[0] += wrong > 0
-            counts[1] = torch.maximum(counts[1], wrong)
-        launches += 20
-        torch.cuda.current_stream().synchronize()
-    torch.cuda.synchronize()
-    wrong_launches, most = counts.tolist()
-    return {
-        "launches": launches,
-        "wrong launches": wrong_launches,
-        "most wrong rows": most,
-        "of": len(reference),
-    }
+    launch.keeps = arguments
+    return launch, wrong_rows
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]).resolve())
+    if len(sys.argv) > 2:
+        once(Path(sys.argv[1]).resolve(), sys.argv[2])
+    else:
+        main(Path(sys.argv[1]).resolve())

@@ -12,11 +12,11 @@ Not covered: whether hardware of the future does the same.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ...verdict import Property
-from ..model.actions import Access, Commit, Fence, Protocol, Transfer, WaitGroup
+from ..model.actions import Access, Action, Commit, Fence, Protocol, Transfer, WaitGroup
 from ..model.axiom import Axiom
 from ..model.outcome import Flaw
 from . import lanes_in_step
@@ -221,36 +221,32 @@ def _is_stored_in_front(conflict: Conflict) -> bool:
     return before <= sum(each.point == point for each in reader[: read.index])
 
 
-def _is_fenced_in_step(protocol: Protocol, earlier: Touch, later: Touch) -> bool:
-    """Tell whether the writer comes to the same `wgmma` itself, with a proxy fence on its way there."""
-    action = protocol.strands[later.strand].actions[later.index]
-    if not isinstance(action, Transfer) or action.pipeline != "wgmma" or earlier.is_asynchronous:
-        return False
-    fenced = False
-    for own in protocol.strands[earlier.strand].actions[earlier.index + 1 :]:
-        if isinstance(own, Fence) and own.proxy:
-            fenced = True
-        elif own.point == action.point:
-            return fenced
-    return False
-
-
-def _is_awaited_in_step(protocol: Protocol, copy: Touch, later: Touch) -> bool:
-    """Tell whether who copies by `cp.async` comes to the same `wgmma` itself, with a wait for the copy on its way."""
-    actions = protocol.strands[copy.strand].actions
-    action, done = protocol.strands[later.strand].actions[later.index], actions[copy.index]
+def _on_the_way(protocol: Protocol, write: Touch, use: Touch) -> Sequence[Action]:
+    """Return what who wrote does until it comes to the same `wgmma` itself; nothing if it does not, or it is none."""
+    action, own = protocol.strands[use.strand].actions[use.index], protocol.strands[write.strand].actions
     if not isinstance(action, Transfer) or action.pipeline != "wgmma":
+        return ()
+    places = (place for place in range(write.index + 1, len(own)) if own[place].point == action.point)
+    return own[write.index + 1 : next(places, 0)]
+
+
+def _is_fenced_in_step(protocol: Protocol, store: Touch, use: Touch) -> bool:
+    """Tell whether who stored comes to the same `wgmma` itself, with a proxy fence on its way there."""
+    way = () if store.is_asynchronous else _on_the_way(protocol, store, use)
+    return any(isinstance(action, Fence) and action.proxy for action in way)
+
+
+def _is_awaited_in_step(protocol: Protocol, copy: Touch, use: Touch) -> bool:
+    """Tell whether who copied by `cp.async` comes to the same `wgmma` itself, with a wait for the copy on its way."""
+    action = protocol.strands[copy.strand].actions[copy.index]
+    if not isinstance(action, Transfer) or action.pipeline != _THREAD_COPIES:
         return False
-    if not isinstance(done, Transfer) or done.pipeline != _THREAD_COPIES:
-        return False
-    closed, awaited = 0, False
-    for own in actions[copy.index + 1 :]:
+    closed = 0
+    for own in _on_the_way(protocol, copy, use):
         if isinstance(own, Commit) and own.pipeline == _THREAD_COPIES:
             closed += 1
-        elif isinstance(own, WaitGroup) and own.pipeline == _THREAD_COPIES:
-            awaited = awaited or closed > own.pending
-        elif own.point == action.point:
-            return awaited
+        elif isinstance(own, WaitGroup) and own.pipeline == _THREAD_COPIES and closed > own.pending:
+            return True
     return False
 
 

@@ -17,12 +17,13 @@ import argparse
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 
+from ptxcheck.protocols.model.axiom import Axiom
 from ptxcheck.protocols.model.outcome import Flaw
-from ptxcheck.protocols.order.axioms import LATE_INIT
+from ptxcheck.protocols.order.axioms import LATE_INIT, RELEASE_SUFFICES, STORES_IN_ORDER
 from ptxcheck.protocols.proof.search import examine
 from ptxcheck.protocols.proof.simulate import simulate
 
@@ -36,10 +37,17 @@ KIND_OF = {
     Flaw.UNORDERED_INIT: Kind.INIT,
     Flaw.READ_TOO_EARLY: Kind.RACE,
     Flaw.OVERWRITE: Kind.RACE,
+    Flaw.UNRELEASED_STORE: Kind.RACE,
+    Flaw.NARROW_ACQUIRE: Kind.RACE,
     Flaw.WRITES_COLLIDE: Kind.RACE,
     Flaw.MISSING_PROXY_FENCE: Kind.PROXY,
     Flaw.EXIT_WITH_REMOTE_ACCESS: Kind.EXIT,
 }
+_TAKEN = frozenset({Flaw.UNORDERED_INIT, Flaw.UNRELEASED_STORE, Flaw.NARROW_ACQUIRE})
+"""What a verdict takes for granted and every schedule, by the words of PTX, shows to be wrong."""
+_TAKEN_BY_PRODUCT: Mapping[Axiom, Kind] = {
+    LATE_INIT: Kind.INIT, STORES_IN_ORDER: Kind.RACE, RELEASE_SUFFICES: Kind.RACE,
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +65,7 @@ def judge(seed: int, limit: int) -> Judgement:
     protocol = generate(seed)
     outcome = examine(protocol)
     named = [p for p in outcome.problems if p.demonstrated]
-    # A verdict says that it takes this for granted.
-    named += [p for p in outcome.strict if p.flaw is Flaw.UNORDERED_INIT]
+    named += [p for p in outcome.strict if p.flaw in _TAKEN]
     shown = {KIND_OF.get(p.flaw, Kind.CONTROL) for p in named}
     undecided = any(not p.demonstrated for p in outcome.problems) or bool(outcome.memory_doubts)
     said = _text(shown) or ("unknown" if undecided else "fine")
@@ -94,7 +101,7 @@ def judge_by_product(seed: int, limit: int) -> Judgement:
     answer = Oracle(protocol).answer(limit)
     if answer is None:
         return Judgement(seed, "holds" if failure is None else failure.reason, "too many states")
-    true = set(answer.wrong) - ({Kind.INIT} if LATE_INIT in axioms else set())
+    true = set(answer.wrong) - {_TAKEN_BY_PRODUCT[each] for each in axioms if each in _TAKEN_BY_PRODUCT}
     if failure is None:
         return Judgement(seed, "holds", _text(true) or "fine", f"it holds: {answer.wrong}" if true else "")
     return Judgement(seed, failure.reason, _text(set(answer.wrong)) or "fine")

@@ -41,6 +41,50 @@ REQUIRED = {
     )),
 }  # fmt: skip
 """Default rules about the order of tensor memory, which no GPU here has: what NVIDIA's code or documents do."""
+_ONE_LANE = (
+    "Triton has `bar.warp.sync` between the waits of a warp and the arrival of its leader (triton-lang/triton #8969); "
+    "lanes that part behind the wait do miss the phase (`lanes_pass_a_wait_together__sides_of_a_branch`)"
+)
+FOUND_AND_REQUIRED = {
+    "bulk_store_awaited_for_reading__read_wait": (
+        "TensorRT-LLM waits without `.read` where another thread goes on with the bytes, as they are visible in global "
+        "memory only then (sm90_visitor_allreduce_tma_warpspecialized.hpp:180)"
+    ),
+    "cluster_barrier_in_front_of_reads_of_the_peer__relaxed": (
+        "CUTLASS has a fence in front of each relaxed arrival at the cluster barrier (`fence_barrier_init`, "
+        "sm90_pipeline.hpp:323); Triton (#11462) and SGLang (#38829) were mended where one was to publish shared memory"
+    ),
+    "multicast_seen_by_the_other_cta__mbarrier_of_the_first": (
+        "a multicast completes on the mbarrier of each CTA that it writes to (PTX ISA 9.7.9.27), and the consumers of "
+        "CUTLASS wait at that of their own (`PipelineTmaAsync`, sm90_pipeline.hpp)"
+    ),
+    "init_for_the_peer__no_fence": (
+        "CUTLASS has `fence_barrier_init` behind each initialisation of a pipeline (sm90_pipeline.hpp:323), in "
+        "front of its relaxed cluster barrier"
+    ),
+    "peer_not_started__no_barrier": (
+        "the CUDA programming guide asks for `cluster.sync()` in front of the first access of distributed shared "
+        "memory, so that all blocks have started"
+    ),
+    "barrier_left__left": (
+        "the CUDA programming guide (5.6.1, `__mbarrier_inval`) requires the invalidation before the memory is used "
+        "for something else; the destructor of libcu++'s `cuda::barrier` does it"
+    ),
+    "one_lane_hands_back__no_meeting": _ONE_LANE,
+    "one_lane_hands_back__late_lanes": _ONE_LANE,
+    "registers_of_a_warpgroup__one_warp": (
+        "the kernels of CUTLASS have a `setmaxnreg` on the way of every warp of a warpgroup "
+        "(sm100_gemm_array_tma_warpspecialized_input_transform.hpp:677 to 1179)"
+    ),
+    "stores_at_exit__no_wait": (
+        "CUTLASS waits for its bulk stores behind the last tile (`store_tail`, "
+        "sm90_epilogue_tma_warpspecialized.hpp:920)"
+    ),
+}  # fmt: skip
+"""Kernels with a default finding that no GPU here shows to be weak: what NVIDIA's code or documents, or others' code, do.
+
+What nobody requires is an axiom, and told by a pedantic rule.
+"""
 RULES_WITHOUT_ROW = {
     **dict.fromkeys(("MB011", "MB020", "MB022", "MB023", "MB024", "TX001", "TX002", "TX003", "TX004"), _PHASES),
     "MB028": "an invalidation is of the CTA's own barrier; `barrier_left` looks at the bytes",

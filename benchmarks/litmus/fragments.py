@@ -89,6 +89,8 @@ FRAGMENTS: dict[str, str] = {
     "expect": "mbarrier.arrive.expect_tx.shared::cta.b64 _, [$A], $B;",
     "arrive": "mbarrier.arrive.shared::cta.b64 _, [$A];",
     "wait": _TRY.format(acquire="", parity="parity"),
+    "wait relaxed": _TRY.format(acquire=".relaxed.cta", parity="parity"),
+    "wait cluster relaxed": _TRY.format(acquire=".relaxed.cluster", parity="parity"),
     "wait cluster": _TRY.format(acquire=".acquire.cluster", parity="parity"),
     "wait first": _TRY.format(acquire="", parity="0"),
     "wait before": _TRY.format(acquire="", parity="parity_before"),

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from string import ascii_uppercase
 
-from .coverage import EXPLAINED, REQUIRED, RULES_WITHOUT_ROW
+from .coverage import EXPLAINED, FOUND_AND_REQUIRED, REQUIRED, RULES_WITHOUT_ROW
 from .litmus_test import HOPPER, Kind, Litmus
 from .program import kernel_name
 from .results import Campaign, Count, Judgement, counts_of, is_weak, read_campaigns, read_judgements
@@ -58,7 +58,14 @@ def page(campaigns: tuple[Campaign, ...], judgements: tuple[Judgement, ...]) -> 
     parts = [_HEAD, "## Where", "", *_places(campaigns), "", "## Rows", ""]
     for litmus in SUITE:
         parts += [*_row(litmus, campaigns, judged), ""]
-    parts += [_SASS, *_explained(campaigns, judged), "", *_without()]
+    parts += [
+        _SASS,
+        *_explained(campaigns, judged),
+        "",
+        *_found_and_not_weak(campaigns, judged),
+        "",
+        *_without(),
+    ]
     return "\n".join(parts) + "\n"
 
 
@@ -71,6 +78,17 @@ def contradicted(campaigns: tuple[Campaign, ...], judged: dict[str, Judgement]) 
             if judgement is None or judgement.verdict not in _RIGHT or judgement.findings:
                 continue
             if is_weak(counts_of(campaigns, litmus, variant)):
+                yield name
+
+
+def found_and_not_weak(campaigns: tuple[Campaign, ...], judged: dict[str, Judgement]) -> Iterator[str]:
+    """Yield kernels that ask something, in which the checker finds something and the GPU shows nothing weak."""
+    for litmus in SUITE:
+        for variant in litmus.variants:
+            counts, name = counts_of(campaigns, litmus, variant), kernel_name(litmus, variant)
+            if variant.kind is not Kind.ASKED or not counts or is_weak(counts) or name not in judged:
+                continue
+            if judged[name].findings or judged[name].verdict not in (*_RIGHT, "unknown"):
                 yield name
 
 
@@ -139,6 +157,19 @@ def _explained(campaigns: tuple[Campaign, ...], judged: dict[str, Judgement]) ->
     yield "| --- | --- |"
     for name in contradicted(campaigns, judged):
         yield f"| `{name}` | {EXPLAINED.get(name, 'not explained')} |"
+
+
+def _found_and_not_weak(campaigns: tuple[Campaign, ...], judged: dict[str, Judgement]) -> Iterator[str]:
+    yield "## Not weak, and found"
+    yield ""
+    yield "What is asked and has shown no weak outcome is an axiom of the hardware, told by pedantic rules alone, unless the"
+    yield "code or documents of vendors require otherwise. Default findings in such kernels:"
+    yield ""
+    yield "| kernel | findings | who requires it |"
+    yield "| --- | --- | --- |"
+    for name in found_and_not_weak(campaigns, judged):
+        reason = FOUND_AND_REQUIRED.get(name, "nobody")
+        yield f"| `{name}` | {', '.join(judged[name].findings) or 'violated'} | {reason} |"
 
 
 def _without() -> Iterator[str]:

@@ -159,6 +159,7 @@ GROUPS = (
         setup="multiplies: ones | fence | leads: init = full & mbarrier.init.shared::cta.b64 [empty], 128;",
     ),
 )
+_RELAXED = "mbarrier.arrive.relaxed.cta.shared::cta.b64 _, [%s];"
 _COPY = "leads: load landing"
 SHARED = (
     Litmus(
@@ -195,27 +196,64 @@ SHARED = (
     Litmus(
         "arrival_at_an_mbarrier",
         "Does a thread see behind its wait at an mbarrier what others stored in front of their arrivals?",
-        ("SM020",),
+        ("stores-in-order", "SM020"),
         (
             Role(1, "wait before = empty | late = a | ?early | store tile | ?late"),
-            Role(1, "late = b | wait = full | check tile | arrive = empty"),
+            Role(1, "late = b | ?wait | check tile | arrive = empty"),
         ),
         (
-            Variant("release", _CONTROL, {"late": "arrive = full"}),
+            Variant("release", _CONTROL, {"late": "arrive = full", "wait": "wait = full"}),
             Variant(
                 "relaxed",
                 _ASKED,
-                {"late": "mbarrier.arrive.relaxed.cta.shared::cta.b64 _, [full];"},
+                {"late": _RELAXED % "full", "wait": "wait = full"},
                 "arrivals without release",
             ),
-            Variant("arrives_first", _BROKEN, {"early": "arrive = full"}, "arrivals in front of the stores"),
+            Variant(
+                "relaxed_wait",
+                _ASKED,
+                {"late": "arrive = full", "wait": "wait relaxed = full"},
+                "waits without acquire",
+            ),
+            Variant(
+                "both_relaxed",
+                _ASKED,
+                {"late": _RELAXED % "full", "wait": "wait relaxed = full"},
+                "neither release nor acquire",
+            ),
+            Variant(
+                "arrives_first",
+                _BROKEN,
+                {"early": "arrive = full", "wait": "wait = full"},
+                "arrivals in front of the stores",
+            ),
+        ),
+        setup="leads: init warp = full & init warp = empty",
+    ),
+    Litmus(
+        "arrival_behind_reads",
+        "Are reads over that a thread has in front of an arrival, when who waits for it overwrites their bytes?",
+        ("SM021",),
+        (
+            Role(1, "wait before = empty | late = a | store tile | arrive = full"),
+            Role(1, "late = b | wait = full | ?early | read tile | ?late | compare"),
+        ),
+        (
+            Variant("release", _CONTROL, {"late": "arrive = empty"}),
+            Variant("relaxed", _ASKED, {"late": _RELAXED % "empty"}, "arrivals without release"),
+            Variant(
+                "arrives_first",
+                _BROKEN,
+                {"early": "arrive = empty | late = a"},
+                "arrivals in front of the reads",
+            ),
         ),
         setup="leads: init warp = full & init warp = empty",
     ),
     Litmus(
         "copy_behind_stores",
         "Does a thread that sees a bulk copy complete see what others stored in front of the copy?",
-        ("told-by-asynchronous-work", "SM020"),
+        ("stores-in-order", "SM020"),
         (
             Role(
                 1,

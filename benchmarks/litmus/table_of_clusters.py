@@ -102,7 +102,7 @@ CLUSTERS = (
             "Does a thread see behind its wait what a thread of the other CTA stored here in front "
             "of its arrival?"
         ),
-        ("SM020",),
+        ("narrow-acquire", "SM020"),
         (
             Role(
                 1,
@@ -127,6 +127,12 @@ CLUSTERS = (
                 _ASKED,
                 {"late": _ARRIVAL % "release.cluster", "wait": "wait = full"},
                 "the wait acquires at the scope of its CTA",
+            ),
+            Variant(
+                "relaxed_wait",
+                _ASKED,
+                {"late": _ARRIVAL % "release.cluster", "wait": "wait cluster relaxed = full"},
+                "the wait does not acquire",
             ),
             Variant(
                 "relaxed",

@@ -67,7 +67,7 @@ TENSOR_MEMORY = (
     Litmus(
         "commit_behind_stores",
         "Does a thread that is told by a commit see what the committing warp stored in front of it?",
-        ("told-by-asynchronous-work",),
+        ("stores-in-order",),
         (
             Role(1, "wait before = empty | late = a | ?early | store tile | bar.warp.sync -1; | ?late"),
             Role(1, "late = b | wait = full | check tile | arrive = empty"),

@@ -52,7 +52,7 @@ _TRAITS = frozenset({Trait.MBARRIER, Trait.ASYNC})
 _RACES = frozenset(
     {
         Flaw.READ_TOO_EARLY, Flaw.OVERWRITE, Flaw.WRITES_COLLIDE, Flaw.MISSING_PROXY_FENCE, Flaw.UNFENCED_COPY,
-        Flaw.FENCED_BEHIND_BARRIER, Flaw.FENCED_ON_THE_WAY, Flaw.TOLD_BY_WORK,
+        Flaw.FENCED_BEHIND_BARRIER, Flaw.FENCED_ON_THE_WAY, Flaw.UNRELEASED_STORE, Flaw.NARROW_ACQUIRE,
     }
 )  # fmt: skip
 _HELD = frozenset({VerdictKind.PROVED, VerdictKind.ASSUMES})

@@ -8,6 +8,7 @@ import pytest
 
 from benchmarks.litmus.coverage import (
     EXPLAINED,
+    FOUND_AND_REQUIRED,
     REQUIRED,
     RULES_WITHOUT_ROW,
     ordering_rules,
@@ -17,7 +18,7 @@ from benchmarks.litmus.coverage import (
 from benchmarks.litmus.judging import judge, kernels
 from benchmarks.litmus.litmus_test import BLACKWELL, HOPPER, Kind, Litmus, Variant
 from benchmarks.litmus.program import digest, kernel_name, program
-from benchmarks.litmus.report import PATH, contradicted, page
+from benchmarks.litmus.report import PATH, contradicted, found_and_not_weak, page
 from benchmarks.litmus.results import counts_of, is_weak, read_campaigns, read_judgements
 from benchmarks.litmus.table import SUITE
 from ptxcheck.protocols.order.axioms import AXIOMS
@@ -101,6 +102,18 @@ def test_controls_show_no_weak_outcome() -> None:
 def test_weak_outcomes_that_are_not_found_are_explained() -> None:
     judged = {judgement.kernel: judgement for judgement in read_judgements()}
     assert set(contradicted(read_campaigns(), judged)) == set(EXPLAINED)
+
+
+def test_what_is_found_and_not_weak_is_required_by_vendors() -> None:
+    judged = {judgement.kernel: judgement for judgement in read_judgements()}
+    assert set(found_and_not_weak(read_campaigns(), judged)) == set(FOUND_AND_REQUIRED)
+
+
+def test_what_is_found_without_need_is_seen() -> None:
+    judged = {judgement.kernel: judgement for judgement in read_judgements()}
+    name = "arrival_at_an_mbarrier__relaxed"
+    judged[name] = dataclasses.replace(judged[name], findings=("SM020",))
+    assert name in found_and_not_weak(read_campaigns(), judged)
 
 
 def test_the_page_agrees_with_the_counts() -> None:

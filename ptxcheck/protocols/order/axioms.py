@@ -190,10 +190,16 @@ RESULT_OF_BLOCKING_WRITE = Axiom(
 )
 
 
-TOLD_BY_WORK = Axiom(
-    id=Flaw.TOLD_BY_WORK.value,
-    text="who sees asynchronous work complete sees what its issuer had seen stored to the shared memory of its CTA",
-    source="attention of FlashInfer, by a commit; sm_90a measured for copies (benchmarks/litmus.md)",
+STORES_IN_ORDER = Axiom(
+    id="stores-in-order",
+    text="stores to the shared memory of a CTA are there for its threads that come behind them, released or not",
+    source="attention of FlashInfer, behind a commit; sm_90a measured (benchmarks/litmus.md)",
+    rule="SM029",
+)
+RELEASE_SUFFICES = Axiom(
+    id=Flaw.NARROW_ACQUIRE.value,
+    text="what another CTA stored here and released for the cluster is there behind any wait, relaxed ones too",
+    source="waits with no scope, which are of scope .cta; sm_90a measured (benchmarks/litmus.md)",
     rule="SM029",
 )
 
@@ -308,22 +314,28 @@ def _is_one_copy(conflict: Conflict) -> bool:
     return lanes_in_step.copy_together(conflict.protocol, *pair) or conflict.races.copy_the_same(*pair)
 
 
-def _is_told_by_work(conflict: Conflict) -> bool:
-    """Tell whether a store to the memory of its CTA only lacks a release, on its way through asynchronous work.
+def _are_unreleased_stores(conflict: Conflict) -> bool:
+    """Tell whether a store to the memory of its CTA only lacks a release on the way to a thread of this CTA.
 
-    Stores of a thread, and what it issues or signals behind them, go to shared memory in one order.
+    For other CTAs it is to be released: CUTLASS, Triton and SGLang were mended where it was not.
     """
-    earlier, later = conflict.earlier, conflict.later
-    cta, other = (conflict.protocol.strands[touch.strand].cta for touch in (earlier, later))
-    return (
-        earlier.writes
-        and not earlier.is_asynchronous
-        and not later.is_asynchronous
-        and cta == other
-        and all(span.cta == cta for span in (*earlier.spans, *later.spans))
-        and bool(later.clock[Row.VISIBLE, earlier.component] < earlier.over)
-        and bool(later.clock[Row.THROUGH_WORK, earlier.component] >= earlier.over)
-    )
+    cta, other = (conflict.protocol.strands[touch.strand].cta for touch in (conflict.earlier, conflict.later))
+    is_own = cta == other and all(span.cta == cta for span in conflict.earlier.spans)
+    return _is_hidden_store(conflict) and is_own and is_executed_before(conflict.earlier, conflict.later)
+
+
+def _is_narrowly_acquired(conflict: Conflict) -> bool:
+    """Tell whether a store to another CTA, released for the cluster, only lacks an acquire of that scope on the way."""
+    own = conflict.protocol.strands[conflict.later.strand].cta
+    is_own = all(span.cta == own for span in conflict.later.spans)
+    is_released = conflict.later.clock[Row.RELEASED, conflict.earlier.component] >= conflict.earlier.over
+    return _is_hidden_store(conflict) and is_own and bool(is_released)
+
+
+def _is_hidden_store(conflict: Conflict) -> bool:
+    """Tell whether ordinary accesses race and the first one is a store, which no proxy fence is missing for."""
+    is_ordinary = not conflict.earlier.is_asynchronous and not conflict.later.is_asynchronous
+    return is_ordinary and conflict.earlier.writes and conflict.race.flaw is not Flaw.MISSING_PROXY_FENCE
 
 
 def _is_over(conflict: Conflict) -> bool:
@@ -372,10 +384,16 @@ MEMORY: tuple[MemoryAxiom, ...] = (
     MemoryAxiom(COPIES_OF_ONE_INSTRUCTION, _is_one_copy),
     MemoryAxiom(RESULT_OF_BLOCKING_WRITE, _is_over),
     MemoryAxiom(
-        TOLD_BY_WORK,
-        _is_told_by_work,
-        Flaw.TOLD_BY_WORK,
-        "the completion of asynchronous work alone tells of an earlier write of these bytes: nothing releases it",
+        STORES_IN_ORDER,
+        _are_unreleased_stores,
+        Flaw.UNRELEASED_STORE,
+        "an earlier write of these bytes comes first by execution alone: nothing on the way releases it",
+    ),
+    MemoryAxiom(
+        RELEASE_SUFFICES,
+        _is_narrowly_acquired,
+        Flaw.NARROW_ACQUIRE,
+        "another CTA releases its write of these bytes for the cluster, and no wait acquires at that scope",
     ),
 )
 """Rows about accesses of shared memory: the first one that removes a race is taken."""

@@ -9,7 +9,7 @@ strand. Its rows are senses of "known", each weaker than the first:
 - `FENCED`: its generic writes are visible to the async proxy, by a proxy fence of the strand that wrote.
 - `CROSSED`: the same, by a proxy fence of any strand on the way; one that only releases or only acquires is none.
 - `INITIALISED`: its mbarrier initialisations are visible;
-- `THROUGH_WORK`: its accesses are visible if completions of asynchronous work publish what their issuer saw;
+- `RELEASED`: as `WIDE`, whatever the waits on the way acquire;
 - `WIDE`: its accesses of memory are visible to other CTAs (scope `.cluster` or wider).
 
 Property: a number n in a row and column says that the first n events of that component are known in that sense, in
@@ -17,8 +17,7 @@ every schedule in which all phases are those of the schedule at hand.
 
 Argument: vector clocks. A strand counts its own actions; what it learns at a wait or barrier is the maximum over what
 those published that completed it, and these are the same ones in every such schedule (`phases`, `counted_barriers`).
-Asynchronous work publishes no ordinary access of its issuer, but bytes that the issuer saw complete; what it would
-publish if it did is a sense of its own, which `axioms` alone looks at.
+Asynchronous work publishes no ordinary access of its issuer, but bytes that the issuer saw complete.
 
 Not covered: events of one component that complete out of order: the n-th stands for all before it. Scopes are two,
 the CTA and wider; visibility of global memory is not tracked.
@@ -56,19 +55,19 @@ class Row(IntEnum):
     FENCED = 2
     CROSSED = 3
     INITIALISED = 4
-    THROUGH_WORK = 5
+    RELEASED = 5
     WIDE = 6
 
 
-OWN_ROWS = (Row.EXECUTED, Row.VISIBLE, Row.INITIALISED, Row.THROUGH_WORK)
+OWN_ROWS = (Row.EXECUTED, Row.VISIBLE, Row.INITIALISED)
 """Rows in which a strand knows its own actions at once."""
 _EXECUTED, _OWN = int(Row.EXECUTED), tuple(map(int, OWN_ROWS))
 """The same as numbers, which arrays are read with faster."""
 MEMORY_ROWS = slice(Row.VISIBLE, None)
-PUBLISHED_ROWS = tuple(int(row) for row in Row if row not in (Row.EXECUTED, Row.THROUGH_WORK))
-"""Rows in which asynchronous work publishes no ordinary access of its issuer."""
 NARROW_ROWS = slice(Row.VISIBLE, Row.WIDE)
-"""The same, but for what is visible to other CTAs."""
+"""The same, but for what acquires of the scope of a cluster alone show."""
+CLUSTER_ROWS = slice(Row.RELEASED, None)
+"""What releases of cluster scope publish."""
 READS = ".read"
 """Suffix of the component that counts operations whose source has been read."""
 
@@ -129,7 +128,7 @@ class Components:
         asynchronous work that the issuer saw complete are in memory.
         """
         result = clock.copy()
-        result[PUBLISHED_ROWS, : self._strands] = 0
+        result[MEMORY_ROWS, : self._strands] = 0
         return result
 
     def is_in(self, strand: int, cta: int) -> bool:
@@ -140,10 +139,10 @@ class Components:
         """Let a strand hand on to other CTAs what its own CTA has shown it."""
         same = self._same_cta[strand]
         if isinstance(same, slice):
-            wide = clock[Row.WIDE, same]
+            wide = clock[CLUSTER_ROWS, same]
             np.maximum(wide, clock[Row.VISIBLE, same], out=wide)
         elif same is not None:
-            clock[Row.WIDE, same] = np.maximum(clock[Row.WIDE, same], clock[Row.VISIBLE, same])
+            clock[CLUSTER_ROWS, same] = np.maximum(clock[CLUSTER_ROWS, same], clock[Row.VISIBLE, same])
 
     def bytes_of(self, barrier: Barrier) -> Component | None:
         """Return the component that counts the phases of a barrier that asynchronous work takes part in."""

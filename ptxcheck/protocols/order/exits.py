@@ -8,11 +8,11 @@ at least as long as that thread. A store or an arrival is over where it is visib
 nothing: on an H100 both come behind a relaxed cluster barrier (`benchmarks/litmus.md`).
 
 Not covered: what is strict alone. Copies of the CTA itself need not be over: released kernels load ahead what a short
-loop does not use, and end with stores that only their commit follows. Arrivals of `tcgen05.commit` at another CTA may
-be outstanding if it knows that a later commit of the same thread is over: PTX orders no two commits, and released
-kernels take them to arrive in turn. An arrival that is itself relaxed is over where its phase was awaited, but is not
-known to be. Nothing is said of schedules that do not end. An access of code that threads may skip, or that is of one
-CTA or another, is no problem but a doubt.
+loop does not use, and end with stores that only their commit follows; on an H100 neither reached the next CTA. Arrivals
+of `tcgen05.commit` at another CTA may be outstanding if it knows that a later commit of the same thread is over: PTX
+orders no two commits, and released kernels take them to arrive in turn. An arrival that is itself relaxed is over where
+its phase was awaited, but is not known to be. Nothing is said of schedules that do not end. An access of code that
+threads may skip, or that is of one CTA or another, is no problem but a doubt.
 """
 
 from __future__ import annotations
@@ -31,7 +31,6 @@ from ..model.actions import (
 )
 from ..model.outcome import Doubt, Flaw, Outcome, Problem, SharedMemory
 from ..model.record import Record
-from ..symex.slice.polling import POLLS
 from .actor import Actor
 from .axioms import COPIES_AT_EXIT
 from .clock import Clock, Component, Row
@@ -142,20 +141,18 @@ def _is_known(clocks: Iterable[Clock], component: Component, over: int, row: Row
     return any(int(clock[row, component]) >= over for clock in clocks)
 
 
-def with_copies_left_alone(outcome: Outcome, instructions: Sequence[Instruction]) -> Outcome:
-    """Return the outcome in which copies of a kernel that waits for none of their kind may not outlive their CTA.
+def with_stores_left_alone(outcome: Outcome, instructions: Sequence[Instruction]) -> Outcome:
+    """Return the outcome in which bulk stores of a kernel that waits for none may not outlive their CTA.
 
-    Such copies are no loads ahead, and nothing tells that their stores are the last ones of many.
+    Nothing tells that they are the last ones of many.
     """
-    if all(problem.axiom is not COPIES_AT_EXIT for problem in outcome.strict):
-        return outcome
     waits = {instruction.operation.op for instruction in instructions}
-    loads_awaited, stores_awaited = not POLLS.isdisjoint(waits), Op.CP_ASYNC_BULK_WAIT_GROUP in waits
+    if Op.CP_ASYNC_BULK_WAIT_GROUP in waits:
+        return outcome
 
     def is_left(problem: Problem) -> bool:
         is_store = instructions[problem.point].operation.has(Mod.BULK_GROUP)
-        is_awaited = stores_awaited if is_store else loads_awaited
-        return problem.axiom is COPIES_AT_EXIT and not is_awaited
+        return problem.axiom is COPIES_AT_EXIT and is_store
 
     left = tuple(replace(problem, axiom=None) for problem in outcome.strict if is_left(problem))
     strict = tuple(problem for problem in outcome.strict if not is_left(problem))

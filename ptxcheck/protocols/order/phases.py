@@ -40,6 +40,7 @@ from ..model.record import Record
 from ..symex.values.symbol import Form, plus
 from .actor import Actor
 from .clock import (
+    CLUSTER_ROWS,
     Clock,
     Components,
     Row,
@@ -84,7 +85,7 @@ class Phases:
         published = actor.stamp if action.releases else execution_only(actor.stamp, actor.released)
         if not action.wide and not self._components.is_in(actor.strand, action.barrier.cta):
             published = published.copy()
-            published[Row.WIDE] = 0
+            published[CLUSTER_ROWS] = 0
         if action.expect != 0:
             self._announce(actor, action.barrier, barrier, action.expect, action.point)
         if action.token >= 0:

@@ -29,7 +29,7 @@ from .operations import (
     WaitStep,
 )
 from .pipelines import done_so_far
-from .rows import INITIALISED, WIDE, Bits, Knowledge
+from .rows import INITIALISED, Bits, Knowledge
 from .state import State, Word
 from .touches import touch
 
@@ -85,7 +85,7 @@ def arrive(state: State, strand: int, step: ArriveStep) -> int:
     stamp = state.stamp(strand)
     published = stamp if step.releases else _execution_only(state, strand, stamp)
     if step.narrows:
-        published &= ~(rows.all << rows.at[WIDE])
+        published &= ~rows.of_cluster
     if step.what.amount != 0:
         _announce(state, strand, word, step.what.amount, step.point)
     if step.token >= 0:

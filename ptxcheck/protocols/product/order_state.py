@@ -43,7 +43,7 @@ from .operations import (
     WaitGroupStep,
     WaitStep,
 )
-from .rows import CROSSED, FENCED, INITIALISED, VISIBLE, WIDE
+from .rows import CROSSED, FENCED, INITIALISED, VISIBLE
 from .setup import Setup
 from .state import Facts, State
 from .touches import fence_late, multiply, touch
@@ -95,11 +95,11 @@ def _fence(state: State, strand: int, step: FenceStep) -> int:
     state.clocks[strand] = known
     released = ("released", strand)
     if step.releases:
-        wide = rows.all << rows.at[WIDE]
         if step.wide:
             state.clocks[released] = state.stamp(strand)
         else:
-            state.clocks[released] = known & ~wide | state.clocks.get(released, 0) & wide
+            far = rows.of_cluster
+            state.clocks[released] = known & ~far | state.clocks.get(released, 0) & far
     elif step.inits:
         state.fences_inits |= 1 << strand
         state.add(released, known & rows.all << rows.at[INITIALISED])

@@ -21,7 +21,7 @@ Bits: TypeAlias = int
 """A set of landmarks."""
 Knowledge: TypeAlias = int
 """Landmarks known, in all rows."""
-EXECUTED, VISIBLE, FENCED, CROSSED, INITIALISED, THROUGH_WORK, WIDE = map(int, Row)
+EXECUTED, VISIBLE, FENCED, CROSSED, INITIALISED, RELEASED, WIDE = map(int, Row)
 AWAITED_BY_TEAM = INITIALISED
 """For reads by `wgmma`: another warp of the warpgroup has waited for its own. Nothing else uses this row for them."""
 
@@ -40,6 +40,8 @@ class Rows:
         self.memory: Knowledge = self.all * (self.every - 1)
         """All rows but the first."""
         self.narrow: Knowledge = self.memory & ~(self.all << WIDE * width)
+        self.of_cluster: Knowledge = self.all << RELEASED * width | self.all << WIDE * width
+        """What releases of cluster scope publish."""
         self.at = tuple(row * width for row in range(len(Row)))
         """Where each row begins."""
 

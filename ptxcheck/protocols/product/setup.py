@@ -17,7 +17,7 @@ from ..model.outcome import Equation
 from .inventory import Inventory, OnTwoSides, StrandInfo
 from .operations import Kind, Step, UnknownStep
 from .places import Places
-from .rows import THROUGH_WORK, Bits, Knowledge, Rows
+from .rows import Bits, Knowledge, Rows
 from .steps import Steps
 
 _THREAD_COPIES = "cp.async"
@@ -174,9 +174,7 @@ class Setup(Inventory):
         """Landmarks of what strands of each CTA touch at once."""
         for own, each in zip(self.synchronous_of, self.strands, strict=True):
             self.synchronous_in[each.cta] |= own
-        self.of_asynchronous_work: Knowledge = (
-            self.rows.all | self.rows.all << self.rows.at[THROUGH_WORK] | self.asynchronous * self.rows.every
-        )
+        self.of_asynchronous_work: Knowledge = self.rows.all | self.asynchronous * self.rows.every
         """What the completion of asynchronous work may publish: see `order.clock`."""
 
     def _note(self, kind: Kind) -> None:

@@ -22,7 +22,7 @@ from ..model.axiom import Axiom
 from ..model.equations import contradicting
 from ..model.outcome import Equation
 from .operations import RegistersStep
-from .rows import AWAITED_BY_TEAM, VISIBLE, WIDE, Bits, Knowledge
+from .rows import AWAITED_BY_TEAM, RELEASED, VISIBLE, WIDE, Bits, Knowledge
 from .setup import Setup
 
 Slot = tuple[object, ...] | int
@@ -314,7 +314,7 @@ class State:
             return known
         rows = setup.rows
         own = rows.of(known, VISIBLE) & setup.synchronous_in[setup.strands[strand].cta]
-        return known | own << rows.at[WIDE]
+        return known | own << rows.at[RELEASED] | own << rows.at[WIDE]
 
     def learn(self, strand: int, published: Knowledge, *, acquires: bool = True, wide: bool = True) -> None:
         """Let a strand see what a barrier publishes."""
@@ -322,7 +322,7 @@ class State:
         if strand in self.setup.acquirers:
             self.add(("acquirable", strand), published)
         if not acquires:
-            published &= rows.all
+            published &= rows.all | rows.all << rows.at[RELEASED]
         elif not wide:
             published &= rows.narrow | rows.all
         self.clocks[strand] |= published

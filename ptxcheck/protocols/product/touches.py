@@ -21,15 +21,16 @@ from ..order.axioms import (
     FENCE_ON_THE_PATH,
     LANES_IN_STEP,
     LATE_FENCE,
+    RELEASE_SUFFICES,
     RESULT_OF_BLOCKING_WRITE,
     SAME_VALUE,
     SLOT_WITHOUT_FENCE,
-    TOLD_BY_WORK,
+    STORES_IN_ORDER,
     WGMMA_WAIT_OF_WARPGROUP,
 )
 from ..order.extents import MATRIX_PIPELINES
 from .operations import Kind, Unproved
-from .rows import AWAITED_BY_TEAM, CROSSED, FENCED, THROUGH_WORK, VISIBLE, WIDE, Bits, Knowledge
+from .rows import AWAITED_BY_TEAM, CROSSED, FENCED, RELEASED, VISIBLE, WIDE, Bits, Knowledge
 from .state import State
 
 _THREAD_COPIES = "cp.async"
@@ -140,17 +141,15 @@ def _axiom(state: State, earlier: Kind, later: Kind, flaw: Flaw, known: Knowledg
     hidden = not rows.of(known, VISIBLE) & earlier.bit
     if flaw is Flaw.WRITES_COLLIDE and earlier.point == later.point and are_at_once and hidden:
         return SAME_VALUE
-    if hidden and are_at_once and _is_told_by_work(state, earlier, later, known):
-        return TOLD_BY_WORK
     if flaw is Flaw.READ_TOO_EARLY and isinstance(one, Access) and one.blocks and known & earlier.bit:
         return RESULT_OF_BLOCKING_WRITE
+    if not are_at_once or not earlier.writes or flaw is Flaw.MISSING_PROXY_FENCE:
+        return None
+    if known & earlier.bit and earlier.cta == later.cta and not earlier.reaches:
+        return STORES_IN_ORDER
+    if rows.of(known, RELEASED) & earlier.bit and not later.reaches:
+        return RELEASE_SUFFICES
     return None
-
-
-def _is_told_by_work(state: State, earlier: Kind, later: Kind, known: Knowledge) -> bool:
-    """Tell whether a write to the memory of its CTA only lacks a release, on its way through asynchronous work."""
-    is_own = earlier.cta == later.cta and not earlier.reaches and not later.reaches
-    return bool(is_own and earlier.writes and state.setup.rows.of(known, THROUGH_WORK) & earlier.bit)
 
 
 def _late_fence(state: State, earlier: Kind, later: Kind, known: Knowledge) -> Axiom | None:

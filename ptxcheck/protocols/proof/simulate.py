@@ -57,6 +57,7 @@ from ..model.outcome import (
 from ..model.record import Record
 from ..order.actor import Actor
 from ..order.clock import (
+    CLUSTER_ROWS,
     MEMORY_ROWS,
     NARROW_ROWS,
     READS,
@@ -391,9 +392,10 @@ class _Simulation:
         if published is not None:
             runner.acquirable = np.maximum(runner.acquirable, published)
             seen = published if action.acquires else execution_only(published, runner.clock)
-            if not action.wide:
+            if not action.acquires or not action.wide:
                 seen = seen.copy()
                 seen[Row.WIDE] = runner.clock[Row.WIDE]
+                seen[Row.RELEASED] = published[Row.RELEASED]
             runner.clock = np.maximum(runner.clock, seen)
         return phase
 
@@ -432,7 +434,7 @@ class _Simulation:
             if action.wide:
                 self._components.publish(published, runner.index)
             else:
-                published[Row.WIDE] = runner.released[Row.WIDE]
+                published[CLUSTER_ROWS] = runner.released[CLUSTER_ROWS]
             runner.released = published
         elif action.inits:
             self._lifetimes.fence_inits(runner.index)

@@ -8,8 +8,7 @@ from ..violations import of_axioms, of_flaws
 RULES = (
     # Checks: whether each access to shared memory or an mbarrier of another CTA, copies and multicasts included, is
     # over before the last thread of that CTA ends, as far as some thread of it can know. The same for a CTA's own
-    # copies onto mbarriers in a kernel that waits for no mbarrier at all, and for its bulk stores in one that waits
-    # for no bulk group.
+    # bulk stores in a kernel that waits for no bulk group.
     # Why: the shared memory of a CTA that has ended is no longer its own. Source: PTX ISA §5.1.5; CUDA programming
     # guide, "Distributed Shared Memory" (all blocks stay until accesses are done).
     # Not checked: see MB020.
@@ -38,8 +37,8 @@ RULES = (
         check=of_flaws(Flaw.EXIT_WITH_REMOTE_ACCESS),
     ),
     # Checks: whether some thread of the CTA knows, before it ends, that each copy is complete. CL020 finds accesses by
-    # other CTAs, and copies of kernels that wait for none of their kind; other copies that the CTA has started itself
-    # are found here, and arrivals of `tcgen05.commit` at another CTA that has waited for a later commit of the same
+    # other CTAs, and bulk stores of kernels that wait for none; other copies that the CTA has started itself are
+    # found here, and arrivals of `tcgen05.commit` at another CTA that has waited for a later commit of the same
     # thread.
     # Why: shared memory may belong to the next CTA. Released kernels end with loads under way that nobody needs, and
     # with stores that only their commit follows: the rule is pedantic. Source: PTX ISA §9.7.9.25 (bulk copies), CUDA

@@ -165,22 +165,24 @@ RULES = (
 """),
         check=_in_step,
     ),
-    # Checks: as SM020, for an ordinary write of which the reader was told only by asynchronous work that completed
-    # behind it: a bulk copy, or a commit of `tcgen05`, of the writer or of somebody that had seen the write.
-    # Why: the completion of asynchronous work makes that work visible, and releases no ordinary access of its issuer.
-    # On an H100 a word that was stored in front of a copy was there for all that saw the copy complete: the rule is
-    # pedantic. Source: PTX ISA 8.10 (causality order), 9.7.14.16 (what a wait on an mbarrier makes visible).
-    # Not checked: see SM020.
+    # Checks: as SM020, for an ordinary write that execution alone puts in front of its reader: the arrival on the way
+    # is relaxed, or is the completion of asynchronous work (a bulk copy, a commit of `tcgen05`) behind the write, or
+    # the wait is relaxed, or acquires from its own CTA what another one stored here and released for the cluster.
+    # Why: PTX makes a write visible by a release and an acquire that match it; execution, and the completion of other
+    # work, do not. On an H100 such words were there, in 1.3 × 10⁹ hand-overs and more of each kind: the rule is
+    # pedantic. A compiler may move accesses across relaxed operations. Source: PTX ISA 8.10 (causality order),
+    # 9.7.14.16 (what a wait on an mbarrier makes visible).
+    # Not checked: see SM020. Writes that another CTA reads, or that go to one, must be released: these are SM020.
     Rule(
         id="SM029",
-        name="write-told-by-asynchronous-work",
+        name="unreleased-write",
         severity=Severity.WRONG_RESULT,
         pedantic=True,
         since="0.2",
         section="PTX ISA §8.10, 9.7.14.16",
-        summary="Only asynchronous work that completes behind a write of shared memory tells of it.",
-        consequence="PTX promises the reader what the work wrote, and not what its issuer stored in front of it.",
-        advice="Arrive at the mbarrier behind the write: an arrival releases what its thread has stored and seen.",
+        summary="Execution alone puts a write of shared memory in front of its reader: no release and acquire do.",
+        consequence="PTX does not promise that the reader sees the write; hardware has been seen to keep the order.",
+        advice="Let an arrival with release follow the write, and the reader acquire at the scope of both.",
         example=RING.variant("""
 =     .shared .align 8 .b64 empty[2];
       .shared .align 8 .b64 empty[2];

@@ -24,7 +24,7 @@ from ....model.lowering_cache import Lowered
 from ....model.mechanisms import MEANINGS, PROPERTY_OF
 from ....model.outcome import Outcome, Problem
 from ....model.tensor_loads import LoadUses
-from ....order.exits import with_copies_left_alone
+from ....order.exits import with_stores_left_alone
 from ....order.same_instruction_stores import Stores
 from ....symex.interpreter.machine import Machine
 from ....symex.interpreter.observation import Observation
@@ -260,7 +260,7 @@ class Runner:
                 found = _misfits(protocol, is_late)
             else:
                 found = examined(protocol, partial(examine, is_late=self._is_search_over), are_told, is_late)
-            return with_copies_left_alone(found, self._program.cfg.instructions)
+            return with_stores_left_alone(found, self._program.cfg.instructions)
 
         outcome = judge(built)
         rest = None if self._is_probe else judged_without_late(self._program.cfg, built, outcome, judge)

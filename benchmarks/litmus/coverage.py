@@ -81,7 +81,7 @@ FOUND_AND_REQUIRED = {
         "sm90_epilogue_tma_warpspecialized.hpp:920)"
     ),
 }  # fmt: skip
-"""Kernels with a default finding that no GPU here shows to be weak: what NVIDIA's code or documents, or others' code, do.
+"""Kernels with a default finding that no GPU here shows to be weak: what code or documents of vendors do.
 
 What nobody requires is an axiom, and told by a pedantic rule.
 """

@@ -162,8 +162,8 @@ def _explained(campaigns: tuple[Campaign, ...], judged: dict[str, Judgement]) ->
 def _found_and_not_weak(campaigns: tuple[Campaign, ...], judged: dict[str, Judgement]) -> Iterator[str]:
     yield "## Not weak, and found"
     yield ""
-    yield "What is asked and has shown no weak outcome is an axiom of the hardware, told by pedantic rules alone, unless the"
-    yield "code or documents of vendors require otherwise. Default findings in such kernels:"
+    yield "What is asked and has shown no weak outcome is an axiom of the hardware, told by pedantic rules alone,"
+    yield "unless the code or documents of vendors require otherwise. Default findings in such kernels:"
     yield ""
     yield "| kernel | findings | who requires it |"
     yield "| --- | --- | --- |"

@@ -317,11 +317,13 @@ def _is_one_copy(conflict: Conflict) -> bool:
 def _are_unreleased_stores(conflict: Conflict) -> bool:
     """Tell whether a store to the memory of its CTA only lacks a release on the way to a thread of this CTA.
 
-    For other CTAs it is to be released: CUTLASS, Triton and SGLang were mended where it was not.
+    For other CTAs it is to be released: CUTLASS, Triton and SGLang were mended where it was not. So were kernels in
+    which a lane tells of what other lanes stored, and has met these for execution alone.
     """
     cta, other = (conflict.protocol.strands[touch.strand].cta for touch in (conflict.earlier, conflict.later))
     is_own = cta == other and all(span.cta == cta for span in conflict.earlier.spans)
-    return _is_hidden_store(conflict) and is_own and is_executed_before(conflict.earlier, conflict.later)
+    is_told = conflict.later.clock[Row.IN_ORDER, conflict.earlier.component] >= conflict.earlier.over
+    return _is_hidden_store(conflict) and is_own and bool(is_told)
 
 
 def _is_narrowly_acquired(conflict: Conflict) -> bool:

@@ -1,4 +1,4 @@
-"""Clocks: what a strand knows to have happened, in seven senses at once.
+"""Clocks: what a strand knows to have happened, in eight senses at once.
 
 A clock is a matrix. Its columns are *components*: one for each strand, which counts its actions, and one for each
 source of asynchronous work, which counts completed phases of an mbarrier or completed operations of a pipeline of a
@@ -9,6 +9,7 @@ strand. Its rows are senses of "known", each weaker than the first:
 - `FENCED`: its generic writes are visible to the async proxy, by a proxy fence of the strand that wrote.
 - `CROSSED`: the same, by a proxy fence of any strand on the way; one that only releases or only acquires is none.
 - `INITIALISED`: its mbarrier initialisations are visible;
+- `IN_ORDER`: its accesses are visible if all arrivals, waits and completions of asynchronous work publish them;
 - `RELEASED`: as `WIDE`, whatever the waits on the way acquire;
 - `WIDE`: its accesses of memory are visible to other CTAs (scope `.cluster` or wider).
 
@@ -17,7 +18,8 @@ every schedule in which all phases are those of the schedule at hand.
 
 Argument: vector clocks. A strand counts its own actions; what it learns at a wait or barrier is the maximum over what
 those published that completed it, and these are the same ones in every such schedule (`phases`, `counted_barriers`).
-Asynchronous work publishes no ordinary access of its issuer, but bytes that the issuer saw complete.
+Asynchronous work publishes no ordinary access of its issuer, but bytes that the issuer saw complete. `IN_ORDER` and
+`RELEASED` are what hardware keeps beyond that: axioms alone look at them.
 
 Not covered: events of one component that complete out of order: the n-th stands for all before it. Scopes are two,
 the CTA and wider; visibility of global memory is not tracked.
@@ -55,11 +57,12 @@ class Row(IntEnum):
     FENCED = 2
     CROSSED = 3
     INITIALISED = 4
-    RELEASED = 5
-    WIDE = 6
+    IN_ORDER = 5
+    RELEASED = 6
+    WIDE = 7
 
 
-OWN_ROWS = (Row.EXECUTED, Row.VISIBLE, Row.INITIALISED)
+OWN_ROWS = (Row.EXECUTED, Row.VISIBLE, Row.INITIALISED, Row.IN_ORDER)
 """Rows in which a strand knows its own actions at once."""
 _EXECUTED, _OWN = int(Row.EXECUTED), tuple(map(int, OWN_ROWS))
 """The same as numbers, which arrays are read with faster."""
@@ -68,6 +71,8 @@ NARROW_ROWS = slice(Row.VISIBLE, Row.WIDE)
 """The same, but for what acquires of the scope of a cluster alone show."""
 CLUSTER_ROWS = slice(Row.RELEASED, None)
 """What releases of cluster scope publish."""
+_PUBLISHED = tuple(int(row) for row in Row if row not in (Row.EXECUTED, Row.IN_ORDER))
+"""Rows in which asynchronous work publishes no ordinary access of its issuer."""
 READS = ".read"
 """Suffix of the component that counts operations whose source has been read."""
 
@@ -128,7 +133,7 @@ class Components:
         asynchronous work that the issuer saw complete are in memory.
         """
         result = clock.copy()
-        result[MEMORY_ROWS, : self._strands] = 0
+        result[_PUBLISHED, : self._strands] = 0
         return result
 
     def is_in(self, strand: int, cta: int) -> bool:
@@ -187,4 +192,11 @@ def execution_only(clock: Clock, published: Clock) -> Clock:
     """Return a clock that orders what happened as `clock`, and memory only as `published`."""
     result = published.copy()
     result[Row.EXECUTED] = clock[Row.EXECUTED]
+    return result
+
+
+def relaxed(clock: Clock, published: Clock) -> Clock:
+    """Return a clock that orders what happened as `clock`, if memory is in that order too, and else as `published`."""
+    result = execution_only(clock, published)
+    result[Row.IN_ORDER] = clock[Row.IN_ORDER]
     return result

@@ -4,7 +4,7 @@ Property: every order that the judge counts on without naming it in a verdict is
 PTX ISA. What goes beyond these words is a row of `axioms`, and verdicts name it.
 
 Argument: the judge orders two accesses by a row of a clock alone, and each row of a clock has its axiom here
-(`tests/protocols/order/test_axioms.py`), but `RELEASED`, which orders nothing: an axiom of hardware looks at it.
+(`tests/protocols/order/test_axioms.py`), but `IN_ORDER` and `RELEASED`, which axioms of the hardware look at.
 
 Not covered: whether `clock` learns in a row what its axiom gives, and nothing more: that is tested by litmus kernels.
 """

@@ -46,6 +46,7 @@ from .clock import (
     Row,
     executed_before,
     execution_only,
+    relaxed,
 )
 from .mbarrier_lifetimes import Lifetimes
 from .mbarrier_state import Contribution, Mbarrier, Phase, note
@@ -82,7 +83,7 @@ class Phases:
             return None
         self._after_previous(actor, action.barrier, barrier, action.point, Flaw.EARLY_ARRIVAL)
         phase = barrier.phase
-        published = actor.stamp if action.releases else execution_only(actor.stamp, actor.released)
+        published = actor.stamp if action.releases else relaxed(actor.stamp, actor.released)
         if not action.wide and not self._components.is_in(actor.strand, action.barrier.cta):
             published = published.copy()
             published[CLUSTER_ROWS] = 0
@@ -243,7 +244,7 @@ class Phases:
 
     def _announce(self, actor: Actor, name: Barrier, barrier: Mbarrier, amount: Amount, point: int) -> None:
         barrier.now.expected = plus(barrier.now.expected, amount)
-        published = execution_only(actor.stamp, actor.released)
+        published = relaxed(actor.stamp, actor.released)
         barrier.now.expects.append(Contribution(actor.strand, point, published, amount))
         if isinstance(barrier.now.expected, int) and not -MAX_COUNT <= barrier.now.expected <= MAX_COUNT:
             text = f"{barrier.now.expected} bytes expected in one phase"

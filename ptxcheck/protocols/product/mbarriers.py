@@ -83,7 +83,7 @@ def arrive(state: State, strand: int, step: ArriveStep) -> int:
     _know(state, strand, step.what, event)
     rows = state.setup.rows
     stamp = state.stamp(strand)
-    published = stamp if step.releases else _execution_only(state, strand, stamp)
+    published = stamp if step.releases else _relaxed(state, strand, stamp)
     if step.narrows:
         published &= ~rows.of_cluster
     if step.what.amount != 0:
@@ -149,7 +149,7 @@ def expect(state: State, strand: int, step: ExpectStep) -> int:
     word.expects |= step.announced
     word.others |= event
     _announce(state, strand, word, step.what.amount, step.point)
-    state.add(("others", barrier), _execution_only(state, strand, state.stamp(strand)))
+    state.add(("others", barrier), _relaxed(state, strand, state.stamp(strand)))
     _complete_if_done(state, strand, barrier, word, step.point)
     return DONE
 
@@ -387,9 +387,9 @@ def _is_in_order(state: State, strand: int, barrier: int, word: Word, commits: t
     )
 
 
-def _execution_only(state: State, strand: int, stamp: Knowledge) -> Knowledge:
+def _relaxed(state: State, strand: int, stamp: Knowledge) -> Knowledge:
     rows = state.setup.rows
-    return stamp & rows.all | state.clocks.get(("released", strand), 0) & rows.memory
+    return stamp & rows.in_order | state.clocks.get(("released", strand), 0) & rows.memory
 
 
 def _state_is_over(state: State, strand: int, word: Word, step: WaitStep) -> bool:

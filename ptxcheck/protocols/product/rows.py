@@ -1,4 +1,4 @@
-"""What somebody knows of landmarks, in seven senses at once, as the bits of one number.
+"""What somebody knows of landmarks, in eight senses at once, as the bits of one number.
 
 Property: a *knowledge* is a number. Bit `row * width + n` says that landmark n is known in the sense of a `Row`: that
 the last event of this landmark happened before, that its accesses are visible, and so on.
@@ -21,7 +21,7 @@ Bits: TypeAlias = int
 """A set of landmarks."""
 Knowledge: TypeAlias = int
 """Landmarks known, in all rows."""
-EXECUTED, VISIBLE, FENCED, CROSSED, INITIALISED, RELEASED, WIDE = map(int, Row)
+EXECUTED, VISIBLE, FENCED, CROSSED, INITIALISED, IN_ORDER, RELEASED, WIDE = map(int, Row)
 AWAITED_BY_TEAM = INITIALISED
 """For reads by `wgmma`: another warp of the warpgroup has waited for its own. Nothing else uses this row for them."""
 
@@ -42,6 +42,8 @@ class Rows:
         self.narrow: Knowledge = self.memory & ~(self.all << WIDE * width)
         self.of_cluster: Knowledge = self.all << RELEASED * width | self.all << WIDE * width
         """What releases of cluster scope publish."""
+        self.in_order: Knowledge = self.all | self.all << IN_ORDER * width
+        """What happened, and what is in order of that."""
         self.at = tuple(row * width for row in range(len(Row)))
         """Where each row begins."""
 

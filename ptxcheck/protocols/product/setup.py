@@ -174,7 +174,7 @@ class Setup(Inventory):
         """Landmarks of what strands of each CTA touch at once."""
         for own, each in zip(self.synchronous_of, self.strands, strict=True):
             self.synchronous_in[each.cta] |= own
-        self.of_asynchronous_work: Knowledge = self.rows.all | self.asynchronous * self.rows.every
+        self.of_asynchronous_work: Knowledge = self.rows.in_order | self.asynchronous * self.rows.every
         """What the completion of asynchronous work may publish: see `order.clock`."""
 
     def _note(self, kind: Kind) -> None:

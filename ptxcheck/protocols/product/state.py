@@ -322,7 +322,7 @@ class State:
         if strand in self.setup.acquirers:
             self.add(("acquirable", strand), published)
         if not acquires:
-            published &= rows.all | rows.all << rows.at[RELEASED]
+            published &= rows.in_order | rows.all << rows.at[RELEASED]
         elif not wide:
             published &= rows.narrow | rows.all
         self.clocks[strand] |= published

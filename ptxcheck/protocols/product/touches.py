@@ -30,7 +30,7 @@ from ..order.axioms import (
 )
 from ..order.extents import MATRIX_PIPELINES
 from .operations import Kind, Unproved
-from .rows import AWAITED_BY_TEAM, CROSSED, FENCED, RELEASED, VISIBLE, WIDE, Bits, Knowledge
+from .rows import AWAITED_BY_TEAM, CROSSED, FENCED, IN_ORDER, RELEASED, VISIBLE, WIDE, Bits, Knowledge
 from .state import State
 
 _THREAD_COPIES = "cp.async"
@@ -145,7 +145,7 @@ def _axiom(state: State, earlier: Kind, later: Kind, flaw: Flaw, known: Knowledg
         return RESULT_OF_BLOCKING_WRITE
     if not are_at_once or not earlier.writes or flaw is Flaw.MISSING_PROXY_FENCE:
         return None
-    if known & earlier.bit and earlier.cta == later.cta and not earlier.reaches:
+    if rows.of(known, IN_ORDER) & earlier.bit and earlier.cta == later.cta and not earlier.reaches:
         return STORES_IN_ORDER
     if rows.of(known, RELEASED) & earlier.bit and not later.reaches:
         return RELEASE_SUFFICES

@@ -65,6 +65,7 @@ from ..order.clock import (
     Components,
     Row,
     execution_only,
+    relaxed,
     stamped,
 )
 from ..order.conflicts import Touch
@@ -391,7 +392,7 @@ class _Simulation:
         phase, published = observed
         if published is not None:
             runner.acquirable = np.maximum(runner.acquirable, published)
-            seen = published if action.acquires else execution_only(published, runner.clock)
+            seen = published if action.acquires else relaxed(published, runner.clock)
             if not action.acquires or not action.wide:
                 seen = seen.copy()
                 seen[Row.WIDE] = runner.clock[Row.WIDE]

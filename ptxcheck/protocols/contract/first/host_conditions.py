@@ -183,10 +183,11 @@ class HostConditions:
             )
         if not self._oracle.admits_sizes(path):
             return "size", AssumptionKind.SIZE, "no size is negative: else", ()
-        within = spare_cta(self._program.cfg, path, plan.taken) if self._shape.ctas == 1 else None
+        cfg, is_alone = self._program.cfg, self._shape.ctas == 1
+        within = spare_cta(cfg, path, plan.taken, plan.preset) if is_alone else None
         if within is not None:
             return within, AssumptionKind.GRID, f"every CTA of the grid has work ({within}): else", ()
-        rounds = self._without_rounds(plan) if self._shape.ctas == 1 else None
+        rounds = self._without_rounds(plan) if is_alone else None
         if rounds is not None:
             return (
                 rounds,

@@ -10,7 +10,7 @@ number, one that would make no round at all is none of the grid.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 
 from ....cfg.cfg import Cfg
@@ -21,6 +21,7 @@ from ....opcodes.op import Op
 from ....opcodes.spec import Trait
 from ...proof.first.paths import Plan, Side
 from ...symex.values.approximated_terms import sources_of
+from ...symex.values.kinds import Kind
 from ...symex.values.symbol import Atom, Condition, show_atom
 from .outside import writes_outside
 
@@ -28,13 +29,17 @@ _PLACE = "%clusterid."
 _PLACES = frozenset({"%ctaid", "%clusterid", "%cluster_ctaid"})
 
 
-def spare_cta(cfg: Cfg, path: Iterable[tuple[Condition, bool]], taken: AbstractSet[Side]) -> str | None:
+def spare_cta(
+    cfg: Cfg, path: Iterable[tuple[Condition, bool]], taken: AbstractSet[Side], numbers: Mapping[Atom, int]
+) -> str | None:
     """Return what is true of every CTA that has work and false in a run without any, None where that is not said.
 
     `path` are the decisions of a run of one CTA that is a cluster of its own, `taken` the sides of branches on what
-    the host or memory gives that its threads took.
+    the host or memory gives that its threads took, `numbers` those that the run was made with.
     """
-    beyond = next((text for condition, truth in path if (text := _is_within(condition, truth))), None)
+    beyond = next(
+        (text for condition, truth in path if (text := _is_within(condition, truth, numbers))), None
+    )
     return None if beyond is None or _leaves_results(cfg, taken) else beyond
 
 
@@ -131,8 +136,11 @@ def _names_place(operand: object) -> bool:
     return isinstance(operand, Component) and operand.base.name in _PLACES
 
 
-def _is_within(condition: Condition, truth: bool) -> str | None:
-    """Return the order of a place in the grid and a size of which a decision says the contrary."""
+def _is_within(condition: Condition, truth: bool, numbers: Mapping[Atom, int]) -> str | None:
+    """Return the order of a place in the grid and a size of which a decision says the contrary.
+
+    A size that a run is made with stands in its decisions as the number.
+    """
     if condition.relation != "lt":
         return None
     sign = -1 if truth else 1
@@ -140,6 +148,11 @@ def _is_within(condition: Condition, truth: bool) -> str | None:
     sizes = [(name, -sign * factor) for name, factor in condition.form.terms if not _is_place(name)]
     # The decision is that places are at least sizes plus this number.
     more = sign * (condition.bound - condition.form.constant) + (1 if truth else 0)
+    if not sizes and more > 0:
+        sizes = [(name, 1) for name, number in numbers.items() if number == more and name.kind is Kind.PARAM][
+            :1
+        ]
+        more = 0
     if not places or not sizes or more < 0 or not all(factor > 0 for _, factor in (*places, *sizes)):
         return None
     if any(source[0] != "param" for name, _ in sizes for source in sources_of(name)):

@@ -20,6 +20,7 @@ from ....terms.refutations import note_integers
 from ....terms.smt import PathSolver
 from .approximated_terms import within_grid
 from .bounds import Bounds
+from .divisors import divisors_in
 from .kinds import Kind
 from .substitution import leaves
 from .symbol import (
@@ -123,10 +124,24 @@ class SolverOracle:
         return solver.example(claims, term, self._path)
 
     def numbers(self, claims: Sequence[tuple[Condition, bool]]) -> dict[Atom, int] | None:
-        """Return numbers for what the last of some conditions depends on with which all can hold, small if possible."""
+        """Return numbers for what the last of some conditions depends on with which all can hold, small if possible.
+
+        What the host computes from a divisor is that of one.
+        """
         given = [self._terms.claim(condition, truth) for condition, truth in (*claims, *within_grid(claims))]
+        asked = tuple(leaves(claims[-1][0].form))
         found: dict[Atom, int] = {}
-        for name in leaves(claims[-1][0].form):
+        for division in divisors_in(claims):
+            if division.multiplier in asked:
+                divisor = self._terms.of_atom(division.divisor)
+                at_least_one = Claim("lt", divisor, 1, holds=False)
+                number = self._small(divisor, [*given, at_least_one, *self._numbered(found)])
+                if number is None:
+                    return None
+                found |= division.numbers(number)
+        for name in asked:
+            if name in found:
+                continue
             number = self._small(self._terms.of_atom(name), [*given, *self._numbered(found)])
             if number is None:
                 return None

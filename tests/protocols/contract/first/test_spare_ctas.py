@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from ptxcheck.protocols.contract.first.spare_ctas import spare_cta
 from ptxcheck.protocols.proof.evidence import Verification
+from ptxcheck.protocols.symex.values.symbol import Condition, Form, atom
 from ptxcheck.verdict import Property, VerdictKind
+from tests.cfg.kernels import cfg_of
 from tests.protocols.machine_runs import kernel
 from tests.protocols.verifying import kind, verified
 
@@ -161,3 +164,11 @@ def test_rounds_that_go_wrong_are_found_where_there_are_some() -> None:
     without = text.replace("READS:\n    bar.sync 1, 64;", "READS:\n    bar.arrive 1, 64;")
     assert without != text
     assert kind(verified(without), Property.SLOT_SAFETY) is VerdictKind.VIOLATED
+
+
+@pytest.mark.parametrize(("number", "said"), [(1, "128*%ctaid.x < n"), (2, None)])
+def test_a_size_that_a_run_is_made_with_stands_there_as_its_number(number: int, said: str | None) -> None:
+    place, size = (atom(*name).terms[0][0] for name in (("special", "%clusterid.x"), ("param", "n", 0, 4)))
+    beyond = Condition("lt", Form(((place, 128),), -1), 0), False
+    assert spare_cta(cfg_of("ret;"), [beyond], frozenset(), {size: number}) == said
+    assert spare_cta(cfg_of("ret;"), [beyond], frozenset(), {}) is None

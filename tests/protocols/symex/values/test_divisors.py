@@ -106,3 +106,12 @@ def test_another_library_is_told_by_its_places() -> None:
     assert is_realised(decisions.taken, oracle)
     strange, other = _taken((Condition("eq", COUNT, 100), True), (Condition("eq", quotient, 99), True))
     assert not is_realised(strange.taken, other)
+
+
+def test_numbers_that_are_sought_are_those_of_a_divisor() -> None:
+    beyond = Form((*COUNT.terms, (atom("mul", QUOTIENT.terms[0][0], DIVISOR).terms[0][0], -1)))
+    way = [(Condition("eq", Form(((DIVISOR, 1),)), 1), False), (Condition("lt", beyond, 2), False)]
+    numbers = SolverOracle().numbers(way)
+    assert numbers is not None
+    assert OF_P.fits(numbers)
+    assert numbers[DIVISOR] > 1

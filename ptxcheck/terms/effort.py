@@ -55,7 +55,7 @@ class Work(Enum):
 
 
 COST: Mapping[Work, int] = {
-    Work.STEP: 7, Work.REPLAY: 3, Work.BLOCK_STEP: 190, Work.EVENT: 170, Work.ACTION: 1, Work.SPAN: 5, Work.STATE: 300,
+    Work.STEP: 7, Work.REPLAY: 3, Work.BLOCK_STEP: 65, Work.EVENT: 170, Work.ACTION: 1, Work.SPAN: 5, Work.STATE: 300,
     Work.TRANSITION: 10, Work.LOWERING: 30, Work.LANDMARK: 30, Work.QUESTION: 400, Work.SOLVING: 800,
 }  # fmt: skip
 """Units that each kind of work costs."""

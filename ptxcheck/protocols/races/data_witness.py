@@ -2,7 +2,8 @@
 
 Property: a `Race` of `DataWitness.races` is in executions of the block for two sizes that follow each other, of the
 same access, whatever of `_CONDITIONS` a host keeps to: with contents of global memory that are sorted, sorted the other
-way, all different, sorted and different, flags, and numbers that repeat.
+way, all different, sorted and different, flags, and numbers that repeat. For the first of these sizes, numbers that are
+multiples of a power of two have it, too.
 
 Argument: each run is one that PTX allows (`block_run`), and two accesses of it that nothing orders are a race
 (`block_conflicts`). A host may have to keep to a condition, and a race with other contents is none of the kernel then;
@@ -75,6 +76,8 @@ class DataWitness:
         self._block = block
         self._witnesses = witnesses
         self._effort = effort
+        self._begun: dict[tuple[tuple[str, int], ...], tuple[Ranks, int | None, _Found] | None] = {}
+        """Runs with zeros, by the numbers that the host passes."""
 
     @cached_property
     def _settings(self) -> Sequence[Mapping[str, int]]:
@@ -119,7 +122,7 @@ class DataWitness:
             return
         settings = self._settings
         middle = len(settings) // 2
-        found = self._whatever_data(settings[middle], None)
+        found = self._far_apart(settings[middle], self._whatever_data(settings[middle], None))
         confirmed: set[int] = set() if len(settings) >= _IN_A_ROW else {*found}
         for other in (middle - 1, middle + 1):
             left = {*found} - confirmed
@@ -133,12 +136,10 @@ class DataWitness:
 
     def _whatever_data(self, inputs: Mapping[str, int], only: set[int] | None) -> _Found:
         """Return the races that each condition on data leaves; `only` some."""
-        try:
-            run, with_zeros = self._of_run(inputs, zeros, None)
-        except OutsideError:
+        begun = self._with_zeros(inputs)
+        if begun is None:
             return {}
-        ranks = Ranks(run.outside.loaded, self._steps.element)
-        dynamic = self._length_of_dynamic(run)
+        ranks, dynamic, with_zeros = begun
         runs: dict[Data, _Found] = {Data.ZEROS: with_zeros}
         found: _Found | None = None
         conditions = (*_CONDITIONS, (Data.ZEROS,)) if self._steps.polls else _CONDITIONS
@@ -157,12 +158,14 @@ class DataWitness:
             found = {point: each for point, each in found.items() if point in kept}
             if not found or self._effort.is_over:
                 break
-        return self._far_apart(inputs, ranks, dynamic, found or {})
+        return found or {}
 
-    def _far_apart(
-        self, inputs: Mapping[str, int], ranks: Ranks, dynamic: int | None, found: _Found
-    ) -> _Found:
+    def _far_apart(self, inputs: Mapping[str, int], found: _Found) -> _Found:
         """Return the races that numbers have, too, which differ by any power of two."""
+        begun = self._with_zeros(inputs) if found else None
+        if begun is None:
+            return {}
+        ranks, dynamic, _ = begun
         for shift in _SHIFTS:
             contents = ranks.scaled(shift)
             if not found or contents is None or self._effort.is_over:
@@ -173,6 +176,18 @@ class DataWitness:
                 continue
             found = {point: each for point, each in found.items() if point in its}
         return found
+
+    def _with_zeros(self, inputs: Mapping[str, int]) -> tuple[Ranks, int | None, _Found] | None:
+        """Return the ranks of what a run loads, how much shared memory it uses, and its races; None for no such run."""
+        key = tuple(sorted(inputs.items()))
+        if key not in self._begun:
+            try:
+                run, found = self._of_run(inputs, zeros, None)
+                ranks = Ranks(run.outside.loaded, self._steps.element)
+                self._begun[key] = ranks, self._length_of_dynamic(run), found
+            except OutsideError:
+                self._begun[key] = None
+        return self._begun[key]
 
     def _length_of_dynamic(self, run: BlockRun) -> int | None:
         start = dynamic_offset(self._steps.layout)

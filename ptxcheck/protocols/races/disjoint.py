@@ -12,32 +12,36 @@ Not covered: everything that needs more of the conditions; the solver is asked t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from math import gcd
+from typing import TypeAlias
 
 from ...terms.bitvectors import Bits, Kind
 from .geometry import ThreadIndex
-from .sites import Site
 
 _MODULUS = 1 << 32
 
 
-def are_apart(a: Site, b: Site, difference: Bits, one: ThreadIndex, two: ThreadIndex) -> bool:
-    """Tell whether two sites are surely of other bytes, their addresses being `difference` apart."""
-    size = max(a.access.size, b.access.size)
-    return _are_one_thread(a, b, one, two) or _is_mixed_radix(difference, size, one, two)
+Pins: TypeAlias = tuple[Mapping[Bits, int], Mapping[Bits, int]]
+"""Variables that the conditions of two sites have only one number for."""
 
 
-def _are_one_thread(a: Site, b: Site, one: ThreadIndex, two: ThreadIndex) -> bool:
+def are_apart(difference: Bits, size: int, pins: Pins, one: ThreadIndex, two: ThreadIndex) -> bool:
+    """Tell whether two sites, of at most `size` bytes each, are surely of other bytes, `difference` apart."""
+    return _are_one_thread(*pins, one, two) or _is_mixed_radix(difference, size, one, two)
+
+
+def _are_one_thread(
+    mine: Mapping[Bits, int], its: Mapping[Bits, int], one: ThreadIndex, two: ThreadIndex
+) -> bool:
     """Tell whether the conditions of both sites pin all indices to the same numbers."""
-    mine, its = dict(_pinned(a.condition)), dict(_pinned(b.condition))
     for x, y in zip(one.axes, two.axes, strict=True):
         if x.constant is None and (x not in mine or mine[x] != its.get(y)):
             return False
     return True
 
 
-def _pinned(condition: Bits) -> Iterator[tuple[Bits, int]]:
+def pinned(condition: Bits) -> Iterator[tuple[Bits, int]]:
     """Yield the variables that a condition has only one number for."""
     work = [condition]
     while work:

@@ -14,16 +14,17 @@ Not covered: misaligned accesses, which fault; arrays that are accessed beyond t
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from itertools import islice
 
 from ...cfg import Uniformity
 from ...terms.bit_pool import Pool
 from ...terms.bitvectors import Bits, Numbers, variables_of
 from ...terms.effort import Work
 from .accesses import Access, Action
-from .disjoint import are_apart
+from .disjoint import are_apart, pinned
 from .intervals import Interval
 from .kernel import Kernel
 from .mirrored import MirroredTerms, two_threads
@@ -108,6 +109,7 @@ class Pairs:
         self._accesses = {access.point: access for access in accesses}
         self._written = frozenset(each.point for each in accesses if each.action is not Action.READ)
         self._overlaps: dict[tuple[Site, Site], Bits] = {}
+        self._pins: dict[Bits, Mapping[Bits, int]] = {}
         self._most = most
         self._known = known
         level = relation.level
@@ -138,16 +140,18 @@ class Pairs:
             if isinstance(two, MirroredTerms)
             else [*sites_in(interval, self._accesses, two)]
         )
-        self.kernel.effort.spend(Work.SPAN, len(ones) * len(twos))
-        pairs = [
-            (a, b) for place, a in enumerate(ones) for b in twos[place:]
-            if a.access.conflicts(b.access) and self._may_meet(a, b)
-        ]  # fmt: skip
+        pairs = [*islice(self._that_may_meet(ones, twos), _MOST_PAIRS + 1)]
         if not pairs:
             return Meeting(())
         if len(pairs) > _MOST_PAIRS:
             return Meeting((), tuple(dict.fromkeys((a.access.point, b.access.point) for a, b in pairs[:4])))
         return self._told_apart(interval, pairs)
+
+    def _that_may_meet(self, ones: Sequence[Site], twos: Sequence[Site]) -> Iterator[tuple[Site, Site]]:
+        """Yield pairs of sites, of the first thread and of the second one, that may be at one place."""
+        for place, a in enumerate(ones):
+            self.kernel.effort.spend(Work.SPAN, 2 * (len(twos) - place))
+            yield from ((a, b) for b in twos[place:] if a.access.conflicts(b.access) and self._may_meet(a, b))
 
     def _is_written_in(self, interval: Interval) -> bool:
         return any(point in self._written for visit in interval.visits for point in interval.points(visit))
@@ -156,7 +160,15 @@ class Pairs:
         if self._overlap(a, b) is self.pool.false:
             return False
         one, two = self.threads
-        return not are_apart(a, b, self.pool.sub(a.address, b.address), one.index, two.index)
+        pins = self._pins_of(a.condition), self._pins_of(b.condition)
+        size = max(a.access.size, b.access.size)
+        return not are_apart(self.pool.sub(a.address, b.address), size, pins, one.index, two.index)
+
+    def _pins_of(self, condition: Bits) -> Mapping[Bits, int]:
+        found = self._pins.get(condition)
+        if found is None:
+            found = self._pins[condition] = dict(pinned(condition))
+        return found
 
     def _overlap(self, a: Site, b: Site) -> Bits:
         found = self._overlaps.get((a, b))

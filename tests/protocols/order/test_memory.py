@@ -131,7 +131,11 @@ def test_a_completed_copy_tells_nothing_of_stores_behind_it_or_to_another_cta() 
 @pytest.mark.parametrize("releases", [True, False])
 def test_what_a_copy_tells_of_is_told_on_by_any_arrival(*, releases: bool) -> None:
     store, copy, read = told_of_a_word(Span(0, 4096, BYTES))
-    middle: list[Action] = [Arrive(0, FULL, 1, BYTES), Wait(0, FULL, 0), Arrive(0, EMPTY, 1, releases=releases)]
+    middle: list[Action] = [
+        Arrive(0, FULL, 1, BYTES),
+        Wait(0, FULL, 0),
+        Arrive(0, EMPTY, 1, releases=releases),
+    ]
     outcome = examine(protocol({FULL: 1, EMPTY: 1}, [store, copy], middle, [Wait(0, EMPTY, 0), read]))
     assert outcome.problems == ()
     assert {problem.flaw for problem in outcome.strict} == {Flaw.UNRELEASED_STORE}

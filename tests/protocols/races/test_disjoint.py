@@ -6,12 +6,8 @@ from itertools import product
 
 import pytest
 
-from ptxcheck.ir import Address
-from ptxcheck.protocols.races.accesses import Access, Action
 from ptxcheck.protocols.races.disjoint import are_apart
 from ptxcheck.protocols.races.geometry import Geometry
-from ptxcheck.protocols.races.passages import Context
-from ptxcheck.protocols.races.sites import Site
 from ptxcheck.terms.bit_pool import Pool
 
 _THREADS = 4
@@ -40,17 +36,15 @@ def _are_apart(
     pool = Pool()
     geometry = Geometry((_THREADS, 1, 1))
     indices = (geometry.thread(pool, 1), geometry.thread(pool, 2))
-    sites = []
-    for number, (factors, index, size) in enumerate(zip((one, two), indices, sizes, strict=True)):
+    addresses = []
+    for number, (factors, index) in enumerate(zip((one, two), indices, strict=True)):
         loaded = pool.variable(f"loaded~{number}", 32, 0, (1 << _LOADED) - 1)
         low, high = pool.and_(loaded, pool.number(1, 32)), pool.lshr(loaded, pool.number(1, 32))
         address = pool.number(factors[3], 32)
         for factor, term in zip(factors, (index.axes[0], low, high), strict=False):
             address = pool.add(address, pool.times(term, factor))
-        access = Access(number, Action.WRITE, Address(None, 0), size, strong=False)
-        sites.append(Site(access, Context(), pool.true, address, lambda: None))
-    difference = pool.sub(sites[0].address, sites[1].address)
-    return are_apart(sites[0], sites[1], difference, *indices)
+        addresses.append(address)
+    return are_apart(pool.sub(*addresses), max(sizes), ({}, {}), *indices)
 
 
 _WORD = (4, 0, 0, 0)

@@ -62,7 +62,8 @@ def evaluate(
 ) -> Evaluation:
     """Run rules on a kernel. A rule that raises is reported and does not stop the others.
 
-    Of a kernel that cannot be assembled every verdict is unknown; what rules find in it is told.
+    Of a kernel that cannot be assembled every verdict is unknown; what rules find in it is told. In runs of a kernel with
+    lines that are no PTX, what these were to do is missing: what goes wrong in them is not told.
     """
     found: list[tuple[Hit, Finding]] = []
     of_form = frozenset(rule.id for rule in rules if rule.of_form)
@@ -80,7 +81,9 @@ def evaluate(
         for hit in hits:
             if flaw is None and rule.severity is Severity.ERROR and hit.confidence is Confidence.PROVED:
                 flaw = Reason(f"{_UNASSEMBLED}: {hit.message}", hit.point)
-            if possible or hit.confidence is Confidence.PROVED or rule.confidence is Confidence.POSSIBLE:
+            is_artefact = bool(view.body.problems) and _is_of_all(hit)
+            is_sure = hit.confidence is Confidence.PROVED or rule.confidence is Confidence.POSSIBLE
+            if not is_artefact and (possible or is_sure):
                 found.append((hit, _finding(view, rule, severity, hit, locator, seen)))
     notes = _opaque(view, locator)
     problems = (*_problems(view, failures), *verifier_failure(view))

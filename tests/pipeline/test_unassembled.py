@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from ptxcheck.checker import check
+from ptxcheck.finding import Severity
 from ptxcheck.source import Source
 from ptxcheck.verdict import VerdictKind
 
@@ -56,10 +57,24 @@ def test_nothing_is_decided_of_it(line: str, count: int) -> None:
     assert report.active or report.problems
 
 
-@pytest.mark.parametrize("line", [WRONG["syntax"], WRONG["target"], WRONG["name"]])
+@pytest.mark.parametrize("line", [WRONG["target"], WRONG["name"]])
 def test_what_rules_find_in_it_is_told(line: str) -> None:
     report = check(Source("k.ptx", TEXT.format(outside="", count=65, line=line)))
     assert "MB020" in {finding.rule for finding in report.active}
+
+
+@pytest.mark.parametrize("count", [64, 65])
+def test_nothing_is_found_for_want_of_a_line_that_is_no_ptx(count: int) -> None:
+    """What the line was to do is not known: an arrival, perhaps."""
+    report = check(Source("k.ptx", TEXT.format(outside="", count=count, line=WRONG["syntax"])))
+    assert report.problems
+    assert report.active == ()
+
+
+def test_what_ptxas_refuses_is_told_beside_a_line_that_is_no_ptx() -> None:
+    lines = f"{WRONG['syntax']} {WRONG['operand']}"
+    report = check(Source("k.ptx", TEXT.format(outside="", count=65, line=lines)))
+    assert {finding.severity for finding in report.active} == {Severity.ERROR}
 
 
 @pytest.mark.parametrize(("count", "kind"), [(64, VerdictKind.PROVED), (65, VerdictKind.VIOLATED)])

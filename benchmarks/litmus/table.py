@@ -251,6 +251,27 @@ SHARED = (
         setup="leads: init warp = full & init warp = empty",
     ),
     Litmus(
+        "slot_handed_back_by_relaxed_arrivals",
+        "Does a bulk copy come behind the copy and the reads before it where relaxed arrivals hand the slot back?",
+        ("stores-in-order", "slot-without-fence", "SM021", "SM022"),
+        (
+            Role(1, "wait = full | ?early | read tile | ?late | compare"),
+            Role(1, "first_lane: wait before = empty & late = b & expect = full & load tile"),
+        ),
+        (
+            Variant("release", _CONTROL, {"late": "arrive = empty"}),
+            Variant("relaxed", _ASKED, {"late": _RELAXED % "empty"}, "arrivals without release"),
+            Variant(
+                "arrives_first",
+                _BROKEN,
+                {"early": "arrive = empty | late = a"},
+                "arrivals in front of the reads",
+            ),
+        ),
+        setup="leads: init = full & init warp = empty",
+        partner=16,
+    ),
+    Litmus(
         "copy_behind_stores",
         "Does a thread that sees a bulk copy complete see what others stored in front of the copy?",
         ("stores-in-order", "SM020"),

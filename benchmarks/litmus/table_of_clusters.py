@@ -272,6 +272,35 @@ CLUSTERS = (
         partner=16,
     ),
     Litmus(
+        "copy_to_the_peer_at_exit",
+        "Does a CTA that ends keep its shared memory until its bulk copy to another CTA has read it?",
+        ("exit-with-remote-access", "CL020"),
+        (
+            Role(
+                4,
+                (
+                    "even_cta: store tile & fence | barrier | even_leads: bulk to peer | ?own | "
+                    "odd_cta: wait first = full & check landing | ?meet"
+                ),
+            ),
+        ),
+        (
+            Variant("barrier_at_exit", _CONTROL, {"meet": "cluster barrier"}),
+            Variant("no_barrier", _ASKED, {}, "it ends while its copy is under way", may_hang=True),
+            Variant(
+                "overwritten",
+                _BROKEN,
+                {"own": "even_cta: store garbage", "meet": "cluster barrier"},
+                "it overwrites the bytes itself",
+            ),
+        ),
+        setup="leads: init = full & fence.mbarrier_init.release.cluster; & expect = full",
+        end="",
+        size=16384,
+        cluster=2,
+        rounds=False,
+    ),
+    Litmus(
         "peer_not_started",
         "Does a store into the shared memory of a CTA survive that this one may not have started yet?",
         ("CL010",),

@@ -62,8 +62,8 @@ def evaluate(
 ) -> Evaluation:
     """Run rules on a kernel. A rule that raises is reported and does not stop the others.
 
-    Of a kernel that cannot be assembled every verdict is unknown; what rules find in it is told. In runs of a kernel with
-    lines that are no PTX, what these were to do is missing: what goes wrong in them is not told.
+    Of a kernel that cannot be assembled every verdict is unknown; what rules find in it is told. In runs of a kernel
+    with lines that are no PTX, what these were to do is missing: what goes wrong in them is not told.
     """
     found: list[tuple[Hit, Finding]] = []
     of_form = frozenset(rule.id for rule in rules if rule.of_form)

@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ...verdict import Property
-from ..model.actions import Access, Action, Commit, Fence, Protocol, Transfer, WaitGroup
+from ..model.actions import Access, Action, Commit, Fence, Protocol, Proxy, Transfer, WaitGroup
 from ..model.axiom import Axiom
 from ..model.outcome import Flaw
 from . import lanes_in_step
@@ -192,7 +192,7 @@ RESULT_OF_BLOCKING_WRITE = Axiom(
 
 STORES_IN_ORDER = Axiom(
     id="stores-in-order",
-    text="stores to the shared memory of a CTA are there for its threads that come behind them, released or not",
+    text="what is stored to the shared memory of a CTA is there for its threads that come behind it, released or not",
     source="attention of FlashInfer, behind a commit; sm_90a measured (benchmarks/litmus.md)",
     rule="SM029",
 )
@@ -323,7 +323,7 @@ def _are_unreleased_stores(conflict: Conflict) -> bool:
     cta, other = (conflict.protocol.strands[touch.strand].cta for touch in (conflict.earlier, conflict.later))
     is_own = cta == other and all(span.cta == cta for span in conflict.earlier.spans)
     is_told = conflict.later.clock[Row.IN_ORDER, conflict.earlier.component] >= conflict.earlier.over
-    return _is_hidden_store(conflict) and is_own and bool(is_told)
+    return (_is_hidden_store(conflict) or _is_hidden_copy(conflict)) and is_own and bool(is_told)
 
 
 def _is_narrowly_acquired(conflict: Conflict) -> bool:
@@ -334,10 +334,21 @@ def _is_narrowly_acquired(conflict: Conflict) -> bool:
     return _is_hidden_store(conflict) and is_own and bool(is_released)
 
 
+def _is_hidden_copy(conflict: Conflict) -> bool:
+    """Tell whether a copy races that somebody has seen complete, which no proxy fence is missing for."""
+    earlier, later = conflict.earlier, conflict.later
+    is_within_proxy = earlier.proxy is Proxy.ASYNC or not later.is_asynchronous
+    return earlier.is_asynchronous and earlier.writes and is_within_proxy and _lacks_no_fence(conflict)
+
+
+def _lacks_no_fence(conflict: Conflict) -> bool:
+    return conflict.race.flaw is not Flaw.MISSING_PROXY_FENCE
+
+
 def _is_hidden_store(conflict: Conflict) -> bool:
     """Tell whether ordinary accesses race and the first one is a store, which no proxy fence is missing for."""
     is_ordinary = not conflict.earlier.is_asynchronous and not conflict.later.is_asynchronous
-    return is_ordinary and conflict.earlier.writes and conflict.race.flaw is not Flaw.MISSING_PROXY_FENCE
+    return is_ordinary and conflict.earlier.writes and _lacks_no_fence(conflict)
 
 
 def _is_over(conflict: Conflict) -> bool:

@@ -143,11 +143,13 @@ def _axiom(state: State, earlier: Kind, later: Kind, flaw: Flaw, known: Knowledg
         return SAME_VALUE
     if flaw is Flaw.READ_TOO_EARLY and isinstance(one, Access) and one.blocks and known & earlier.bit:
         return RESULT_OF_BLOCKING_WRITE
-    if not are_at_once or not earlier.writes or flaw is Flaw.MISSING_PROXY_FENCE:
+    if not earlier.writes or flaw is Flaw.MISSING_PROXY_FENCE:
         return None
-    if rows.of(known, IN_ORDER) & earlier.bit and earlier.cta == later.cta and not earlier.reaches:
+    is_copy = earlier.is_asynchronous and (earlier.through_async_proxy or not later.is_asynchronous)
+    is_own = earlier.cta == later.cta and not any(cta != earlier.cta for cta in earlier.reaches)
+    if (are_at_once or is_copy) and is_own and rows.of(known, IN_ORDER) & earlier.bit:
         return STORES_IN_ORDER
-    if rows.of(known, RELEASED) & earlier.bit and not later.reaches:
+    if are_at_once and rows.of(known, RELEASED) & earlier.bit and not later.reaches:
         return RELEASE_SUFFICES
     return None
 

@@ -29,7 +29,7 @@ from ..values.thread_sets import by_warp, is_one_value_in, warps_of
 from ..values.trace import NotFollowedError, Peek, ThreadSet
 from .bounded_polls import MOST_COUNTED, Tries
 from .cta import Cta
-from .generic_addresses import check_generic, check_offset
+from .generic_addresses import check_generic, check_offset, is_inside
 
 STATE_TOKEN = 1 << 62
 """Bit of a number that stands for the state which the arrive with the event index in the low bits returned."""
@@ -41,6 +41,8 @@ _NUMBERS = frozenset({"addr", "mbar", "mask", "parity", "barrier", "threads", "c
 """Operands that have to be numbers: which barrier, which phase, how many."""
 _PLACES = frozenset({"src", "a_desc", "b_desc", "s_desc"})
 """Operands that say where something is read, and may stay symbols."""
+_MOVED = frozenset({"src", "dst"})
+"""Operands that say what is moved. What is no mbarrier is told where mbarriers are looked up."""
 _BYTES = frozenset({"size", "tx_count"})
 """Operands that say how many bytes are counted: those that are announced and those that come are compared."""
 
@@ -151,7 +153,10 @@ class EventRecorder:
                 check_generic(operand, written, guard, self._cta.threads, point)
             if isinstance(operand, AddressOperand) and takes_offset(instruction, spec):
                 check_offset(operand, written, guard, self._cta.threads, point)
-            operands[spec.name] = self._followed(spec.name, written, guard, point)
+            followed = self._followed(spec.name, written, guard, point)
+            is_moved = spec.name in _MOVED and isinstance(operand, AddressOperand)
+            is_place = is_moved and takes_offset(instruction, spec) and not self._decider.speculative
+            operands[spec.name] = self._place(followed, guard, point) if is_place else followed
             if isinstance(operand, AddressOperand) and spec.second is not None:
                 address = instruction[spec.name]
                 assert isinstance(address, AddressOperand)
@@ -179,6 +184,11 @@ class EventRecorder:
             differs = self._differing(instruction, operands, guard)
             visit = self._cta.visits.count(("result", point))
             self._cta.write_opaque(instruction, guard, Kind.RESULT, point, visit, differs=differs)
+
+    def _place(self, address: Value, guard: ThreadSet, point: int) -> Value:
+        """Return where something is moved; a symbol for a place in no variable."""
+        is_known = is_inside(self._cta.layout, address, 1, guard, self._cta.threads)
+        return address if is_known else lanes.opaque(Kind.RESULT, "outside", point)
 
     def _note_teller(self, point: int, guard: ThreadSet) -> None:
         """Note that this CTA tells all of its cluster something: where several do, who is heard first is open."""

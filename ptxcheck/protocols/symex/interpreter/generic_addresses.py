@@ -1,11 +1,13 @@
-"""Addresses of generic space and offsets in shared memory: neither stands for the other.
+"""Addresses of generic space and offsets in shared memory: neither stands for the other, and both are of a variable.
 
 Property: after `check_generic`, every thread of `guard` has an address in the shared window, or one that is not known.
-After `check_offset`, no thread of `guard` has one.
+After `check_offset`, no thread of `guard` has one. Where `is_inside`, numbers that threads of `guard` have are in
+variables of shared memory.
 
 Argument: numbers are looked at thread by thread. The name of a variable stands for its address in the space that is
 wanted. `cvta.shared` adds the window and `cvta.to.shared` takes it away, and a register of 32 bits does not hold it.
-A sum of symbols and a number has the window where its number does, as no symbol has it.
+A sum of symbols and a number has the window where its number does, as no symbol has it. Where variables lie is up to
+ptxas: a number that is in none of them here may be in one of them there, and is nothing to go by.
 
 Not covered: symbols that stand for a whole address; which memory they are in is told by how the text computes them.
 """
@@ -15,10 +17,11 @@ from __future__ import annotations
 import numpy as np
 
 from ....ir import Address, Register
+from ..slice.layout import Layout
 from ..values import lane_arithmetic as lanes
 from ..values.register_file import lanes_of
 from ..values.symbol import VARYING, Form, Value
-from ..values.trace import SHARED_WINDOW, NotFollowedError, ThreadSet
+from ..values.trace import OFFSET_MASK, SHARED_WINDOW, NotFollowedError, ThreadSet
 from ..values.traversal import walk
 
 _MOST_BYTES = 1 << 32
@@ -51,6 +54,14 @@ def check_offset(operand: Address, address: Value, guard: ThreadSet, threads: in
     if is_generic:
         text = "a generic address where .shared wants an offset: cvta.to.shared makes one, or .shared is too much"
         raise NotFollowedError(text, point)
+
+
+def is_inside(layout: Layout, address: Value, size: int, guard: ThreadSet, threads: int) -> bool:
+    """Tell whether threads reach variables of shared memory; a place in none is not known."""
+    if isinstance(address, Form) or not guard:
+        return True
+    places = lanes.as_lanes(address, threads)[lanes_of(guard, threads)] & np.uint64(OFFSET_MASK)
+    return layout.holds(places, size)
 
 
 def _is_in_window(address: Form) -> bool:

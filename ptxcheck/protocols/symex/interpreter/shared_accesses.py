@@ -22,7 +22,7 @@ from ..slice.accesses import AccessKind
 from ..slice.endless_loops import ENDLESS
 from ..slice.regions import Region
 from ..values.kinds import Kind
-from ..values.register_file import SplitError
+from ..values.register_file import SplitError, set_of
 from ..values.substitution import at_thread, failing
 from ..values.symbol import (
     Condition,
@@ -39,8 +39,11 @@ from ..values.trace import (
 )
 from ..values.value_ranges import interval_of
 from .cta import Cta
-from .generic_addresses import check_generic, check_offset
+from .generic_addresses import check_generic, check_offset, is_inside
 
+_WARP = 32
+_MOST_OF_A_THREAD = 16
+"""Bytes of an access; what clears more is judged by what it meets."""
 _MOST_CTAS = 16
 """CTAs of the largest cluster."""
 
@@ -95,6 +98,12 @@ class AccessRecorder:
             if access is not None:
                 if certain and kind.space and isinstance(placed, Form):
                     self._check_cluster(point, placed, held)
+                if certain and access.address is not None:
+                    count, size = self._cta.threads, min(access.size, _MOST_OF_A_THREAD)
+                    giving = held & set_of(np.arange(count) % _WARP < access.lanes)
+                    if not is_inside(self._cta.layout, access.address, size, giving, count):
+                        self._add_access(point, held, threads, replace(access, address=None, certain=certain))
+                        continue
                 access = self._bounded(point, replace(access, certain=certain))
                 access = access if not kind.space else self._bounded_by_masks(placed, held, access)
                 self._add_access(point, held, threads, access)

@@ -13,6 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
 
 from ....cfg.addresses import Pointer
 from ....ir import (
@@ -82,6 +86,21 @@ class Layout:
         if length:
             end = min(end, start + length)
         return Bytes(begin, end, base.window.startswith(_PEER)) if begin < end <= SHARED_BYTES else None
+
+    def holds(self, places: npt.NDArray[np.uint64], size: int) -> bool:
+        """Tell whether bytes at places of shared memory are all in variables; True for a kernel without any."""
+        if not self.shared:
+            return True
+        starts, ends = self._extents
+        found = np.searchsorted(starts, places, side="right") - 1
+        return bool(((found >= 0) & (places + np.uint64(size) <= ends[found])).all())
+
+    @cached_property
+    def _extents(self) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]]:
+        """First bytes of variables of shared memory in order, and where each ends."""
+        places = sorted((at, at + self.sizes.get(name, SHARED_BYTES)) for name, at in self.shared.items())
+        starts, ends = zip(*places, strict=True)
+        return np.array(starts, np.uint64), np.array(ends, np.uint64)
 
     def open_array(self, start: Start | None) -> int | None:
         """Return where an array starts in a variable of the CTA that has no declared size, None for all others."""

@@ -42,6 +42,10 @@ _POLL = """POLL$U:
     xor.pred wrong, p, busy;
     @wrong add.u32 wrongs, wrongs, 1;
     @!p bra POLL$U;"""
+_AT_LANE = (
+    "@p mapa.shared::cluster.u32 i, full, lane;\n"
+    "@p mbarrier.arrive.release.cluster.shared::cluster.b64 _, [i];"
+)
 _TEST = "mbarrier.test_wait.parity.shared::cta.b64 ready, [$A], parity;"
 _MAP = "tensormap.replace.tile.{field}.shared::cta.b1024.{width} [landing], {values};\n"
 _MAP_FIELDS = (
@@ -84,6 +88,7 @@ FRAGMENTS: dict[str, str] = {
     "init": "mbarrier.init.shared::cta.b64 [$A], 1;",
     "init threads": "mbarrier.init.shared::cta.b64 [$A], $T;",
     "init warp": "mbarrier.init.shared::cta.b64 [$A], 32;",
+    "init two": "mbarrier.init.shared::cta.b64 [$A], 2;",
     "init four": "mbarrier.init.shared::cta.b64 [$A], 4;",
     "inval": "mbarrier.inval.shared::cta.b64 [$A];",
     "expect": "mbarrier.arrive.expect_tx.shared::cta.b64 _, [$A], $B;",
@@ -100,6 +105,9 @@ FRAGMENTS: dict[str, str] = {
     "poll by halves": _POLL.format(polls=f"@upper {_TEST}\n@!upper {_TEST}"),
     "cluster barrier": "barrier.cluster.arrive;\nbarrier.cluster.wait;",
     "cluster barrier relaxed": "barrier.cluster.arrive.relaxed;\nbarrier.cluster.wait;",
+    "arrive at each": "setp.lt.u32 p, lane, 2;\n" + _AT_LANE,
+    "arrive at the other": "xor.b32 i, rank, 1;\nsetp.eq.u32 p, lane, i;\n" + _AT_LANE,
+    "arrive at the own": "setp.eq.u32 p, lane, rank;\n" + _AT_LANE,
     "arrive peer": "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [peer_$A];",
     # bulk copies
     "load pieces": (

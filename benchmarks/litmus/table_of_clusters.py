@@ -152,6 +152,37 @@ CLUSTERS = (
         partner=16,
     ),
     Litmus(
+        "lanes_arrive_at_two_ctas",
+        "Do lanes that arrive by one instruction at the mbarriers of two CTAs arrive at one moment?",
+        ("missed-phase", "MB022"),
+        (
+            Role(
+                1,
+                "late = a | ?arrive | late = b | wait cluster = full | bar.warp.sync -1; | ?meet",
+            ),
+        ),
+        (
+            Variant("cluster_barrier", _CONTROL, {"arrive": "arrive at each", "meet": "cluster barrier"}),
+            Variant(
+                "no_barrier",
+                _ASKED,
+                {"arrive": "arrive at each"},
+                "nothing orders the lanes' arrivals",
+                may_hang=True,
+            ),
+            Variant(
+                "one_behind_the_other",
+                _BROKEN,
+                {"arrive": "arrive at the other | late = a | arrive at the own"},
+                "the lane that arrives here comes later",
+                may_hang=True,
+            ),
+        ),
+        setup="leads: init two = full & fence.mbarrier_init.release.cluster;",
+        cluster=2,
+        partner=16,
+    ),
+    Litmus(
         "arrival_at_the_peer_behind_global_stores",
         (
             "Does a thread see behind its wait what a thread of the other CTA stored to global "

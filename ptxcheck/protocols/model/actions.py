@@ -133,6 +133,8 @@ class Arrive:
     """False for `.noComplete`: the arrival must not end the phase."""
     wide: bool = True
     """False for the scope of a CTA: nothing is published to other CTAs."""
+    beside: tuple[tuple[int, int], ...] = ()
+    """Strands that arrive by the same instruction, at one moment, and the numbers of their arrivals."""
 
 
 @dataclass(frozen=True, slots=True)

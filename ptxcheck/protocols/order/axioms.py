@@ -60,7 +60,7 @@ LANES_IN_STEP = Axiom(
 )
 LANES_WAIT_TOGETHER = Axiom(
     id=Flaw.MISSED_PHASE.value,
-    text="lanes of a warp that come to a wait together pass it together",
+    text="lanes of a warp that come to a wait or an arrival together pass it together",
     source="the rings of CUTLASS and Triton, in which all lanes of a consumer wait",
     rule="SM023",
 )

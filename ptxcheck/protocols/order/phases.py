@@ -87,6 +87,10 @@ class Phases:
         if not action.wide and not self._components.is_in(actor.strand, action.barrier.cta):
             published = published.copy()
             published[CLUSTER_ROWS] = 0
+        if action.beside:
+            published = published.copy()
+            for strand, number in action.beside:
+                published[Row.EXECUTED, strand] = max(published[Row.EXECUTED, strand], number)
         if action.expect != 0:
             self._announce(actor, action.barrier, barrier, action.expect, action.point)
         if action.token >= 0:

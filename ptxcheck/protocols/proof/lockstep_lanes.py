@@ -1,12 +1,12 @@
-"""Lanes of one warp in step: where the order argument fails because lanes that wait together may part.
+"""Lanes of one warp in step: where the order argument fails because lanes that wait or arrive together may part.
 
 Property: a flaw of order is made strict when the protocol does not have it with lanes that come to a wait together
-leaving it together, and has no new one then.
+leaving it together, and lanes that arrive by one instruction arriving at one moment, and has no new one then.
 
 Argument: the PTX ISA lets a lane fall behind the others of its warp for as long as it likes: one that only waits at
 the mbarriers of a ring may be a whole turn late and miss a phase. Released kernels rely on the hardware, which lets
 lanes that came to an instruction together execute it together. `in_step` says so with a barrier of these lanes behind
-each wait; it orders execution and no memory.
+each wait, and in front of each arrival, which tells of those beside it; it orders execution and no memory.
 
 Not covered: lanes that use the bytes that they waited for. They are not done when they come out of the wait, and
 hardware parts them there: one that frees the slot for all of them has to meet them first (a missing `__syncwarp`).
@@ -21,6 +21,7 @@ from dataclasses import replace
 from ..model.actions import (
     Access,
     Action,
+    Arrive,
     Protocol,
     Rendezvous,
     Span,
@@ -36,7 +37,7 @@ from .simulate import simulate
 _OF_ORDER = frozenset({Flaw.MISSED_PHASE, Flaw.EARLY_WAIT, Flaw.EARLY_ARRIVAL, Flaw.EARLY_TRANSFER})
 """Flaws that a lane may cause by being late."""
 _Together = Mapping[tuple[int, int, int], int]
-"""CTA, warp and event of each wait that lanes of several strands come to together, with their number."""
+"""CTA, warp and event of each wait or arrival that lanes of several strands come to together, with their number."""
 
 
 def without_late_lanes(
@@ -99,33 +100,60 @@ def _written(protocol: Protocol, reader: Strand) -> Iterator[Span]:
 
 
 def in_step(protocol: Protocol, together: _Together) -> Protocol:
-    """Return a protocol in which lanes that come to a wait together meet behind it."""
-    return replace(protocol, strands=tuple(_stepped(strand, together) for strand in protocol.strands))
+    """Return a protocol in which lanes that come to a wait or an arrival together do it together."""
+    stepped = [_stepped(strand, together) for strand in protocol.strands]
+    return replace(protocol, strands=tuple(_with_others(stepped, strand) for strand in range(len(stepped))))
 
 
 def _together(protocol: Protocol) -> _Together:
     counts: dict[tuple[int, int, int], int] = {}
-    waiting: dict[tuple[int, int, int], int] = {}
+    coming: dict[tuple[int, int, int], int] = {}
     for strand in protocol.strands:
-        events = {e for a, e in zip(strand.actions, strand.events, strict=False) if isinstance(a, Wait)}
+        events = {
+            e for a, e in zip(strand.actions, strand.events, strict=False) if isinstance(a, Wait | Arrive)
+        }
         for event in sorted(events):
             key = (strand.cta, strand.warp, event)
             counts[key] = counts.get(key, 0) + 1
-            waiting[key] = waiting.get(key, 0) + strand.threads
-    return {key: waiting[key] for key, count in counts.items() if count > 1}
+            coming[key] = coming.get(key, 0) + strand.threads
+    return {key: coming[key] for key, count in counts.items() if count > 1}
 
 
 def _stepped(strand: Strand, together: _Together) -> Strand:
     actions: list[Action] = []
     events: list[int] = []
     numbered = list(zip(strand.actions, strand.events, strict=False))
+
+    def meet(action: Wait | Arrive, event: int, threads: int) -> None:
+        name = LockstepBarrier(strand.cta, strand.warp, event)
+        actions.append(Rendezvous(action.point, name, strand.threads, threads, waits=True, orders=False))
+        events.append(event)
+
     for position, (action, event) in enumerate(numbered):
+        threads = together.get((strand.cta, strand.warp, event))
+        is_first = position == 0 or numbered[position - 1][1] != event
+        if threads is not None and isinstance(action, Arrive) and is_first:
+            meet(action, event, threads)
         actions.append(action)
         events.append(event)
-        threads = together.get((strand.cta, strand.warp, event)) if isinstance(action, Wait) else None
         is_last = position + 1 == len(numbered) or numbered[position + 1][1] != event
-        if threads is not None and is_last:
-            name = LockstepBarrier(strand.cta, strand.warp, event)
-            actions.append(Rendezvous(action.point, name, strand.threads, threads, waits=True, orders=False))
-            events.append(event)
+        if threads is not None and isinstance(action, Wait) and is_last:
+            meet(action, event, threads)
     return replace(strand, actions=tuple(actions), events=tuple(events))
+
+
+def _with_others(strands: Sequence[Strand], own: int) -> Strand:
+    """Return a strand whose arrivals tell of those of other lanes of its warp by the same instruction."""
+    strand = strands[own]
+    last: dict[int, list[tuple[int, int]]] = {}
+    for number, other in enumerate(strands):
+        if number == own or (other.cta, other.warp) != (strand.cta, strand.warp):
+            continue
+        for place, (action, event) in enumerate(zip(other.actions, other.events, strict=False)):
+            if isinstance(action, Arrive):
+                last.setdefault(event, []).append((number, place + 1))
+    actions = tuple(
+        replace(action, beside=tuple(last.get(event, ()))) if isinstance(action, Arrive) else action
+        for action, event in zip(strand.actions, strand.events, strict=False)
+    )
+    return replace(strand, actions=actions) if strand.events else strand

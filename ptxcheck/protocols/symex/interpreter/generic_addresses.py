@@ -21,11 +21,13 @@ from ..slice.layout import Layout
 from ..values import lane_arithmetic as lanes
 from ..values.register_file import lanes_of
 from ..values.symbol import VARYING, Form, Value
-from ..values.trace import OFFSET_MASK, SHARED_WINDOW, NotFollowedError, ThreadSet
+from ..values.trace import OFFSET_MASK, RANK_SHIFT, SHARED_WINDOW, NotFollowedError, ThreadSet
 from ..values.traversal import walk
 
 _MOST_BYTES = 1 << 32
 """More than shared memory has, in all CTAs of a cluster."""
+MOST_CTAS = 16
+"""CTAs of the largest cluster."""
 
 
 def check_generic(operand: Address, address: Value, guard: ThreadSet, threads: int, point: int) -> None:
@@ -57,11 +59,16 @@ def check_offset(operand: Address, address: Value, guard: ThreadSet, threads: in
 
 
 def is_inside(layout: Layout, address: Value, size: int, guard: ThreadSet, threads: int) -> bool:
-    """Tell whether threads reach variables of shared memory; a place in none is not known."""
+    """Tell whether threads reach variables of shared memory; a place in none is not known.
+
+    True for what is in no CTA that a cluster could have: the lowering says so.
+    """
     if isinstance(address, Form) or not guard:
         return True
-    places = lanes.as_lanes(address, threads)[lanes_of(guard, threads)] & np.uint64(OFFSET_MASK)
-    return layout.holds(places, size)
+    places = lanes.as_lanes(address, threads)[lanes_of(guard, threads)] & ~np.uint64(SHARED_WINDOW)
+    if (places >> np.uint64(RANK_SHIFT) >= MOST_CTAS).any():
+        return True
+    return layout.holds(places & np.uint64(OFFSET_MASK), size)
 
 
 def _is_in_window(address: Form) -> bool:

@@ -39,13 +39,11 @@ from ..values.trace import (
 )
 from ..values.value_ranges import interval_of
 from .cta import Cta
-from .generic_addresses import check_generic, check_offset, is_inside
+from .generic_addresses import MOST_CTAS, check_generic, check_offset, is_inside
 
 _WARP = 32
 _MOST_OF_A_THREAD = 16
 """Bytes of an access; what clears more is judged by what it meets."""
-_MOST_CTAS = 16
-"""CTAs of the largest cluster."""
 
 
 class AccessRecorder:
@@ -169,7 +167,7 @@ class AccessRecorder:
             return
         rank = self._shape.ctas
         while (
-            rank < _MOST_CTAS
+            rank < MOST_CTAS
             and self._cta.decisions.implied(Condition("lt", place, (rank + 1) << RANK_SHIFT)) is False
         ):
             rank += 1

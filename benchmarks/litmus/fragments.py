@@ -106,8 +106,6 @@ FRAGMENTS: dict[str, str] = {
     "cluster barrier": "barrier.cluster.arrive;\nbarrier.cluster.wait;",
     "cluster barrier relaxed": "barrier.cluster.arrive.relaxed;\nbarrier.cluster.wait;",
     "arrive at each": "setp.lt.u32 p, lane, 2;\n" + _AT_LANE,
-    "arrive at the other": "xor.b32 i, rank, 1;\nsetp.eq.u32 p, lane, i;\n" + _AT_LANE,
-    "arrive at the own": "setp.eq.u32 p, lane, rank;\n" + _AT_LANE,
     "arrive peer": "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [peer_$A];",
     # bulk copies
     "load pieces": (

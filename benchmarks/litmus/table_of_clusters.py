@@ -170,13 +170,6 @@ CLUSTERS = (
                 "nothing orders the lanes' arrivals",
                 may_hang=True,
             ),
-            Variant(
-                "one_behind_the_other",
-                _BROKEN,
-                {"arrive": "arrive at the other | late = a | arrive at the own"},
-                "the lane that arrives here comes later",
-                may_hang=True,
-            ),
         ),
         setup="leads: init two = full & fence.mbarrier_init.release.cluster;",
         cluster=2,

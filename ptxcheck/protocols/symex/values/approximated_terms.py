@@ -128,17 +128,25 @@ def empty_sizes(path: Iterable[tuple[Condition, bool]]) -> tuple[Atom, ...]:
 
     The host passes them as parameters or has put them into tables in global memory.
 
-    A comparison with zero for equality alone is about a flag, or says that the kernel has thought of it.
+    A comparison with zero for equality alone is about a flag, or says that the kernel has thought of it. Beside one of
+    the order of numbers without a sign, it tells that the number is the least of these.
     """
     found: dict[Atom, None] = {}
+    ordered: set[Atom] = set()
+    zeros: dict[Atom, None] = {}
     for condition, truth in path:
-        if condition.relation != "lt" or len(condition.form.terms) != 1:
+        if len(condition.form.terms) != 1:
             continue
         (name, factor), *_ = condition.form.terms
         limit = condition.bound - condition.form.constant
+        if condition.relation == "below":
+            ordered.add(name)
+        elif condition.relation == "eq" and truth and limit == 0:
+            zeros[name] = None
         none = limit <= factor if truth else limit >= 0
-        if none and truth == (factor > 0) and _is_size(name):
+        if condition.relation == "lt" and none and truth == (factor > 0) and _is_size(name):
             found[name] = None
+    found.update(dict.fromkeys(name for name in zeros if name in ordered and _is_size(name)))
     return tuple(found)
 
 

@@ -45,6 +45,22 @@ def test_a_size_is_empty_where_an_order_says_so(condition: Condition, truth: boo
 
 
 @pytest.mark.parametrize(
+    ("other", "is_empty"),
+    [
+        ((Condition("below", N, 2), True), True),
+        ((Condition("below", M, 2), True), False),
+        ((Condition("eq", N, 2), False), False),
+    ],
+    ids=["ordered", "another one is", "equality alone"],
+)
+def test_a_size_is_empty_where_it_is_the_least_of_numbers_without_a_sign(
+    other: tuple[Condition, bool], is_empty: bool
+) -> None:
+    assert bool(empty_sizes([other, (Condition("eq", N, 0), True)])) == is_empty
+    assert empty_sizes([other, (Condition("eq", N, 0), False)]) == ()
+
+
+@pytest.mark.parametrize(
     ("number", "is_empty"),
     [
         (lanes.opaque("shr", N, 7, 32), True),

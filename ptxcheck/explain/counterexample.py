@@ -352,7 +352,7 @@ _REMEDY = {
     "after its own wait",
     Flaw.STORED_BY_ANOTHER_WARP: "this read must come after a barrier that the writing warp comes to after its "
     "proxy fence",
-    Flaw.UNRELEASED_STORE: "the writing thread must release its write: by an arrival with release behind it",
+    Flaw.UNRELEASED_STORE: "the write must be released behind it, and this access come behind an acquire of that",
     Flaw.NARROW_ACQUIRE: "the wait must acquire at the scope of the cluster",
     Flaw.WRITES_COLLIDE: "one of the writes must come after something that is done after the other",
     Flaw.MISSING_PROXY_FENCE: "the writing thread must execute a proxy fence after the write, before it synchronises",

@@ -70,6 +70,7 @@ def evaluate(
     failures: dict[str, list[str]] = {}
     seen: Counter[tuple[str, str]] = Counter()
     flaw = _syntax_flaw(view)
+    lacks_lines = flaw is not None
     for rule in rules:
         try:
             hits = sorted(rule.check(view), key=lambda hit: (hit.point, hit.message))
@@ -80,8 +81,11 @@ def evaluate(
         severity = severities.get(rule.id, rule.severity)
         for hit in hits:
             if flaw is None and rule.severity is Severity.ERROR and hit.confidence is Confidence.PROVED:
-                flaw = Reason(f"{_UNASSEMBLED}: {hit.message}", hit.point)
-            is_artefact = bool(view.body.problems) and _is_of_all(hit)
+                is_at_one = hit.point < len(
+                    view.body.instructions
+                )  # a declaration may be behind the last one
+                flaw = Reason(f"{_UNASSEMBLED}: {hit.message}", hit.point if is_at_one else -1)
+            is_artefact = lacks_lines and _is_of_all(hit)
             is_sure = hit.confidence is Confidence.PROVED or rule.confidence is Confidence.POSSIBLE
             if not is_artefact and (possible or is_sure):
                 found.append((hit, _finding(view, rule, severity, hit, locator, seen)))

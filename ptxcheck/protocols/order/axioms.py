@@ -61,7 +61,7 @@ LANES_IN_STEP = Axiom(
 LANES_WAIT_TOGETHER = Axiom(
     id=Flaw.MISSED_PHASE.value,
     text="lanes of a warp that come to a wait or an arrival together pass it together",
-    source="the rings of CUTLASS and Triton, in which all lanes of a consumer wait",
+    source="rings of CUTLASS and Triton, where all lanes of a consumer wait; sm_90a measured (benchmarks/litmus.md)",
     rule="SM023",
 )
 LANES_POLL_ALIKE = Axiom(
@@ -400,7 +400,7 @@ MEMORY: tuple[MemoryAxiom, ...] = (
         STORES_IN_ORDER,
         _are_unreleased_stores,
         Flaw.UNRELEASED_STORE,
-        "an earlier write of these bytes comes first by execution alone: nothing on the way releases it",
+        "an earlier write of these bytes comes first by execution alone: no release and acquire are on the way",
     ),
     MemoryAxiom(
         RELEASE_SUFFICES,

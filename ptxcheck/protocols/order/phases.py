@@ -83,10 +83,7 @@ class Phases:
             return None
         self._after_previous(actor, action.barrier, barrier, action.point, Flaw.EARLY_ARRIVAL)
         phase = barrier.phase
-        published = actor.stamp if action.releases else relaxed(actor.stamp, actor.released)
-        if not action.wide and not self._components.is_in(actor.strand, action.barrier.cta):
-            published = published.copy()
-            published[CLUSTER_ROWS] = 0
+        published = self._published(actor, action)
         if action.beside:
             published = published.copy()
             for strand, number in action.beside:
@@ -111,6 +108,21 @@ class Phases:
             barrier.count -= action.count
         self._complete_if_done(action.barrier, barrier)
         return phase
+
+    def _published(self, actor: Actor, action: Arrive) -> Clock:
+        """Return what an arrival publishes; what is in order goes no further than the CTA where nothing releases it."""
+        is_far = not self._components.is_in(actor.strand, action.barrier.cta)
+        if not action.releases:
+            published = (execution_only if is_far else relaxed)(actor.stamp, actor.released)
+        else:
+            published = actor.stamp
+        if not action.wide:
+            published = published.copy()
+            published[Row.RELEASED] = actor.clock[Row.RELEASED]
+            if is_far:
+                published[CLUSTER_ROWS] = 0
+                published[Row.IN_ORDER] = actor.released[Row.IN_ORDER]
+        return published
 
     def arrive_later(self, actor: Actor, action: AsyncArrive, done: Clock) -> int | None:
         """Count an arrival of asynchronous work that publishes `done` alone; return its phase."""

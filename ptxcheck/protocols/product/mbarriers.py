@@ -29,7 +29,7 @@ from .operations import (
     WaitStep,
 )
 from .pipelines import done_so_far
-from .rows import INITIALISED, Bits, Knowledge
+from .rows import IN_ORDER, INITIALISED, RELEASED, Bits, Knowledge
 from .state import State, Word
 from .touches import touch
 
@@ -84,6 +84,12 @@ def arrive(state: State, strand: int, step: ArriveStep) -> int:
     rows = state.setup.rows
     stamp = state.stamp(strand)
     published = stamp if step.releases else _relaxed(state, strand, stamp)
+    if not step.is_wide:
+        released = rows.all << rows.at[RELEASED]
+        published = published & ~released | state.clocks[strand] & released
+    if step.what.far >= 0 and not (step.releases and step.is_wide):
+        in_order = rows.all << rows.at[IN_ORDER]
+        published = published & ~in_order | state.clocks.get(("released", strand), 0) & in_order
     if step.narrows:
         published &= ~rows.of_cluster
     if step.what.amount != 0:

@@ -96,6 +96,8 @@ class ArriveStep:
     token: int
     releases: bool
     completes: bool
+    is_wide: bool
+    """It has the scope of the cluster, or a wider one."""
     narrows: bool
     """Nothing is published to other CTAs."""
 

@@ -22,7 +22,7 @@ from ..model.axiom import Axiom
 from ..model.equations import contradicting
 from ..model.outcome import Equation
 from .operations import RegistersStep
-from .rows import AWAITED_BY_TEAM, RELEASED, VISIBLE, WIDE, Bits, Knowledge
+from .rows import AWAITED_BY_TEAM, IN_ORDER, RELEASED, VISIBLE, WIDE, Bits, Knowledge
 from .setup import Setup
 
 Slot = tuple[object, ...] | int
@@ -322,7 +322,10 @@ class State:
         if strand in self.setup.acquirers:
             self.add(("acquirable", strand), published)
         if not acquires:
-            published &= rows.in_order | rows.all << rows.at[RELEASED]
+            at_once = (
+                rows.all & ~self.setup.asynchronous
+            )  # that copies are complete is seen by who acquires it
+            published &= rows.all | at_once << rows.at[IN_ORDER] | rows.all << rows.at[RELEASED]
         elif not wide:
             published &= rows.narrow | rows.all
         self.clocks[strand] |= published

@@ -294,6 +294,7 @@ class Steps:
             action.token,
             action.releases,
             action.completes,
+            action.wide,
             narrows,
         )
 

@@ -146,7 +146,7 @@ def _axiom(state: State, earlier: Kind, later: Kind, flaw: Flaw, known: Knowledg
     if not earlier.writes or flaw is Flaw.MISSING_PROXY_FENCE:
         return None
     is_copy = earlier.is_asynchronous and (earlier.through_async_proxy or not later.is_asynchronous)
-    is_own = earlier.cta == later.cta and not any(cta != earlier.cta for cta in earlier.reaches)
+    is_own = earlier.cta == later.cta and not earlier.reaches
     if (are_at_once or is_copy) and is_own and rows.of(known, IN_ORDER) & earlier.bit:
         return STORES_IN_ORDER
     if are_at_once and rows.of(known, RELEASED) & earlier.bit and not later.reaches:

@@ -8,7 +8,8 @@ the mbarriers of a ring may be a whole turn late and miss a phase. Released kern
 lanes that came to an instruction together execute it together. `in_step` says so with a barrier of these lanes behind
 each wait, and in front of each arrival, which tells of those beside it; it orders execution and no memory.
 
-Not covered: lanes that use the bytes that they waited for. They are not done when they come out of the wait, and
+Not covered: races of accesses, and arrivals behind anything else than a wait or a barrier, where lanes may have parted.
+Lanes that use the bytes that they waited for. They are not done when they come out of the wait, and
 hardware parts them there: one that frees the slot for all of them has to meet them first (a missing `__syncwarp`).
 Where bytes of unknown extent are written, the ones that follow are taken to be used.
 """
@@ -18,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from ...verdict import Property
 from ..model.actions import (
     Access,
     Action,
@@ -29,6 +31,7 @@ from ..model.actions import (
     Transfer,
     Wait,
 )
+from ..model.mechanisms import PROPERTY_OF
 from ..model.outcome import Flaw, Outcome, Problem
 from ..model.sync_objects import LockstepBarrier
 from ..order.axioms import LANES_WAIT_TOGETHER
@@ -57,12 +60,12 @@ def without_late_lanes(
     known = {(problem.flaw, problem.point, problem.barrier) for problem in outcome.problems}
     if not left <= known or any((p.flaw, p.point, p.barrier) in left for p in doubtful):
         return outcome
-    kept = [p for p in outcome.problems if (p.flaw, p.point, p.barrier) in left]
-    strict = [
-        replace(p, axiom=LANES_WAIT_TOGETHER)
-        for p in outcome.problems
-        if (p.flaw, p.point, p.barrier) not in left
-    ]
+    kept, strict = [], []
+    for p in outcome.problems:
+        if (p.flaw, p.point, p.barrier) in left or PROPERTY_OF[p.flaw] is Property.SLOT_SAFETY:
+            kept.append(p)
+        else:
+            strict.append(replace(p, axiom=LANES_WAIT_TOGETHER))
     return replace(outcome, problems=tuple(kept), strict=(*outcome.strict, *strict))
 
 
@@ -109,14 +112,22 @@ def _together(protocol: Protocol) -> _Together:
     counts: dict[tuple[int, int, int], int] = {}
     coming: dict[tuple[int, int, int], int] = {}
     for strand in protocol.strands:
-        events = {
-            e for a, e in zip(strand.actions, strand.events, strict=False) if isinstance(a, Wait | Arrive)
-        }
-        for event in sorted(events):
+        for event in sorted({*_events_together(strand)}):
             key = (strand.cta, strand.warp, event)
             counts[key] = counts.get(key, 0) + 1
             coming[key] = coming.get(key, 0) + strand.threads
     return {key: coming[key] for key, count in counts.items() if count > 1}
+
+
+def _events_together(strand: Strand) -> Iterator[int]:
+    """Yield the waits of a strand, and the arrivals that come right behind a wait, a barrier or the beginning."""
+    before: Action | None = None
+    last = -1
+    for action, event in zip(strand.actions, strand.events, strict=False):
+        is_behind = before is None or isinstance(before, Wait | Rendezvous) or last == event
+        if isinstance(action, Wait) or (isinstance(action, Arrive) and is_behind):
+            yield event
+        before, last = action, event
 
 
 def _stepped(strand: Strand, together: _Together) -> Strand:

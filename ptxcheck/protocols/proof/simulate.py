@@ -397,6 +397,9 @@ class _Simulation:
                 seen = seen.copy()
                 seen[Row.WIDE] = runner.clock[Row.WIDE]
                 seen[Row.RELEASED] = published[Row.RELEASED]
+            if not action.acquires:  # that copies are complete is seen by who acquires it
+                work = slice(len(self._runners), None)
+                seen[Row.IN_ORDER, work] = runner.clock[Row.IN_ORDER, work]
             runner.clock = np.maximum(runner.clock, seen)
         return phase
 

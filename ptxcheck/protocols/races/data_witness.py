@@ -2,7 +2,7 @@
 
 Property: a `Race` of `DataWitness.races` is in executions of the block for two sizes that follow each other, of the
 same access, whatever of `_CONDITIONS` a host keeps to: with contents of global memory that are sorted, sorted the other
-way, all different, sorted and different, flags, and numbers that repeat. For the first of these sizes, numbers that are
+way, all different, sorted and different, flags, and numbers that repeat. For one of these sizes, numbers that are
 multiples of a power of two have it, too.
 
 Argument: each run is one that PTX allows (`block_run`), and two accesses of it that nothing orders are a race

@@ -150,7 +150,7 @@ class Pairs:
     def _that_may_meet(self, ones: Sequence[Site], twos: Sequence[Site]) -> Iterator[tuple[Site, Site]]:
         """Yield pairs of sites, of the first thread and of the second one, that may be at one place."""
         for place, a in enumerate(ones):
-            self.kernel.effort.spend(Work.SPAN, 2 * (len(twos) - place))
+            self.kernel.effort.spend(Work.SPAN, 2 * max(0, len(twos) - place))
             yield from ((a, b) for b in twos[place:] if a.access.conflicts(b.access) and self._may_meet(a, b))
 
     def _is_written_in(self, interval: Interval) -> bool:

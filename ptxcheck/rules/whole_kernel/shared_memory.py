@@ -165,13 +165,14 @@ RULES = (
 """),
         check=_in_step,
     ),
-    # Checks: as SM020, for an ordinary write that execution alone puts in front of its reader: the arrival on the way
-    # is relaxed, or is the completion of asynchronous work (a bulk copy, a commit of `tcgen05`) behind the write, or
-    # the wait is relaxed, or acquires from its own CTA what another one stored here and released for the cluster.
+    # Checks: as SM020, for a write that execution alone puts in front of another access, a copy that was seen complete
+    # too: the arrival on the way is relaxed, or is the completion of asynchronous work (a bulk copy, a commit of
+    # `tcgen05`) behind the write, or the wait is relaxed, or acquires from its own CTA what another one stored here and
+    # released for the cluster.
     # Why: PTX makes a write visible by a release and an acquire that match it; execution, and the completion of other
-    # work, do not. On an H100 such words were there, in 1.3 × 10⁹ hand-overs and more of each kind: the rule is
-    # pedantic. A compiler may move accesses across relaxed operations. Source: PTX ISA 8.10 (causality order),
-    # 9.7.14.16 (what a wait on an mbarrier makes visible).
+    # work, do not. On an H100 such words were there, in 1.2 × 10⁹ hand-overs and more of each kind, but for commits of
+    # `tcgen05`, which it does not have: the rule is pedantic. A compiler may move accesses across relaxed operations.
+    # Source: PTX ISA 8.10 (causality order), 9.7.14.16 (what a wait on an mbarrier makes visible).
     # Not checked: see SM020. Writes that another CTA reads, or that go to one, must be released: these are SM020.
     Rule(
         id="SM029",

@@ -4,8 +4,8 @@ Such a CTA finds its place in the grid to be beyond a size that the host passes,
 Where sizes are numbers in memory, the grid is often made for the largest of them, and CTAs beyond others are common.
 
 A compiler that knows all sizes leaves nothing to be passed: a CTA compares its place with a number. Nothing is said
-then of a CTA beyond it, which may have another role; but where a loop counts from the place of the CTA up to the
-number, one that would make no round at all is none of the grid.
+then of a CTA beyond it, which may have another role, unless a run is made with just one parameter of that number; but
+where a loop counts from the place of the CTA up to the number, one that would make no round at all is none of the grid.
 """
 
 from __future__ import annotations
@@ -149,10 +149,8 @@ def _is_within(condition: Condition, truth: bool, numbers: Mapping[Atom, int]) -
     # The decision is that places are at least sizes plus this number.
     more = sign * (condition.bound - condition.form.constant) + (1 if truth else 0)
     if not sizes and more > 0:
-        sizes = [(name, 1) for name, number in numbers.items() if number == more and name.kind is Kind.PARAM][
-            :1
-        ]
-        more = 0
+        made = [name for name, number in numbers.items() if number == more and name.kind is Kind.PARAM]
+        sizes, more = [(name, 1) for name in made if len(made) == 1], 0
     if not places or not sizes or more < 0 or not all(factor > 0 for _, factor in (*places, *sizes)):
         return None
     if any(source[0] != "param" for name, _ in sizes for source in sources_of(name)):

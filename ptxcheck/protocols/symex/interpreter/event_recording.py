@@ -43,6 +43,8 @@ _PLACES = frozenset({"src", "a_desc", "b_desc", "s_desc"})
 """Operands that say where something is read, and may stay symbols."""
 _MOVED = frozenset({"src", "dst"})
 """Operands that say what is moved. What is no mbarrier is told where mbarriers are looked up."""
+_OF_COPIES = 16
+"""Alignment of what bulk copies move."""
 _BYTES = frozenset({"size", "tx_count"})
 """Operands that say how many bytes are counted: those that are announced and those that come are compared."""
 
@@ -186,7 +188,9 @@ class EventRecorder:
             self._cta.write_opaque(instruction, guard, Kind.RESULT, point, visit, differs=differs)
 
     def _place(self, address: Value, guard: ThreadSet, point: int) -> Value:
-        """Return where something is moved; a symbol for a place in no variable."""
+        """Return where something is moved; a symbol for a place in no variable, but for what is misaligned anyway."""
+        if isinstance(address, int) and address % _OF_COPIES:
+            return address
         is_known = is_inside(self._cta.layout, address, 1, guard, self._cta.threads)
         return address if is_known else lanes.opaque(Kind.RESULT, "outside", point)
 

@@ -9,7 +9,8 @@ wanted. `cvta.shared` adds the window and `cvta.to.shared` takes it away, and a 
 A sum of symbols and a number has the window where its number does, as no symbol has it. Where variables lie is up to
 ptxas: a number that is in none of them here may be in one of them there, and is nothing to go by.
 
-Not covered: symbols that stand for a whole address; which memory they are in is told by how the text computes them.
+Not covered: a kernel without variables of shared memory; the bytes of a copy behind its first; symbols that stand for
+a whole address; which memory they are in is told by how the text computes them.
 """
 
 from __future__ import annotations
@@ -58,17 +59,21 @@ def check_offset(operand: Address, address: Value, guard: ThreadSet, threads: in
         raise NotFollowedError(text, point)
 
 
-def is_inside(layout: Layout, address: Value, size: int, guard: ThreadSet, threads: int) -> bool:
+def is_inside(
+    layout: Layout, address: Value, size: int, guard: ThreadSet, threads: int, *, certain: bool = True
+) -> bool:
     """Tell whether threads reach variables of shared memory; a place in none is not known.
 
-    True for what is in no CTA that a cluster could have: the lowering says so.
+    Of threads that may not come there (`certain` is false) one that does is enough: the guard may be what keeps the
+    others from it. True for what is in no CTA that a cluster could have: the lowering says so.
     """
     if isinstance(address, Form) or not guard:
         return True
     places = lanes.as_lanes(address, threads)[lanes_of(guard, threads)] & ~np.uint64(SHARED_WINDOW)
     if (places >> np.uint64(RANK_SHIFT) >= MOST_CTAS).any():
         return True
-    return layout.holds(places & np.uint64(OFFSET_MASK), size)
+    held = layout.holds(places & np.uint64(OFFSET_MASK), size)
+    return bool(held.all() if certain else held.any())
 
 
 def _is_in_window(address: Form) -> bool:

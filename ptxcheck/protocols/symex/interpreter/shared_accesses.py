@@ -96,10 +96,10 @@ class AccessRecorder:
             if access is not None:
                 if certain and kind.space and isinstance(placed, Form):
                     self._check_cluster(point, placed, held)
-                if certain and access.address is not None:
+                if access.address is not None:
                     count, size = self._cta.threads, min(access.size, _MOST_OF_A_THREAD)
                     giving = held & set_of(np.arange(count) % _WARP < access.lanes)
-                    if not is_inside(self._cta.layout, access.address, size, giving, count):
+                    if not is_inside(self._cta.layout, access.address, size, giving, count, certain=certain):
                         self._add_access(point, held, threads, replace(access, address=None, certain=certain))
                         continue
                 access = self._bounded(point, replace(access, certain=certain))

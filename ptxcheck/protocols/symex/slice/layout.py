@@ -39,6 +39,8 @@ _OF_COPIES = 16
 """Alignment of what bulk copies move: a variable that may hold that much is taken to have it."""
 SHARED_BYTES = 1 << 18
 """More bytes than any CTA has."""
+_FAR = 1 << 62
+"""Behind all places, and small enough for numbers of 64 bits."""
 _PEER = "cluster"
 
 
@@ -87,19 +89,20 @@ class Layout:
             end = min(end, start + length)
         return Bytes(begin, end, base.window.startswith(_PEER)) if begin < end <= SHARED_BYTES else None
 
-    def holds(self, places: npt.NDArray[np.uint64], size: int) -> bool:
-        """Tell whether bytes at places of shared memory are all in variables; True for a kernel without any."""
+    def holds(self, places: npt.NDArray[np.uint64], size: int) -> npt.NDArray[np.bool_]:
+        """Tell of bytes at places of shared memory whether they are in variables; true for a kernel without any."""
         if not self.shared:
-            return True
+            return np.ones(len(places), np.bool_)
         starts, ends = self._extents
         found = np.searchsorted(starts, places, side="right") - 1
-        return bool(((found >= 0) & (places + np.uint64(size) <= ends[found])).all())
+        held: npt.NDArray[np.bool_] = (found >= 0) & (places + np.uint64(size) <= ends[found])
+        return held
 
     @cached_property
     def _extents(self) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]]:
         """First bytes of variables of shared memory in order, and where each ends."""
         places = sorted((at, at + self.sizes.get(name, SHARED_BYTES)) for name, at in self.shared.items())
-        starts, ends = zip(*places, strict=True)
+        starts, ends = zip(*((min(start, _FAR), min(end, _FAR)) for start, end in places), strict=True)
         return np.array(starts, np.uint64), np.array(ends, np.uint64)
 
     def open_array(self, start: Start | None) -> int | None:

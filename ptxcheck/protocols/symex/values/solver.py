@@ -22,7 +22,7 @@ from .approximated_terms import within_grid
 from .bounds import Bounds
 from .divisors import divisors_in
 from .kinds import Kind
-from .substitution import leaves
+from .substitution import leaves, with_pins
 from .symbol import (
     OF_HOST,
     Atom,
@@ -31,6 +31,8 @@ from .symbol import (
 )
 from .terms import Terms
 
+_DIVISORS = (2, 1, 3, 64)
+"""Divisors of the host that are tried, one for all divisions of a path."""
 _SMALL = (1 << 8, 1 << 12, 1 << 16)
 
 
@@ -126,19 +128,23 @@ class SolverOracle:
     def numbers(self, claims: Sequence[tuple[Condition, bool]]) -> dict[Atom, int] | None:
         """Return numbers for what the last of some conditions depends on with which all can hold, small if possible.
 
-        What the host computes from a divisor is that of one.
+        What the host computes from a divisor is that of one; None where none of a few will do.
         """
         given = [self._terms.claim(condition, truth) for condition, truth in (*claims, *within_grid(claims))]
         asked = tuple(leaves(claims[-1][0].form))
-        found: dict[Atom, int] = {}
-        for division in divisors_in(claims):
-            if division.multiplier in asked:
-                divisor = self._terms.of_atom(division.divisor)
-                at_least_one = Claim("lt", divisor, 1, holds=False)
-                number = self._small(divisor, [*given, at_least_one, *self._numbered(found)])
-                if number is None:
-                    return None
-                found |= division.numbers(number)
+        divisions = [each for each in divisors_in(claims) if each.multiplier in asked]
+        for number in _DIVISORS if divisions else ():
+            chosen = {name: part for each in divisions for name, part in each.numbers(number).items()}
+            found = self._completed(asked, given, chosen)
+            if found is not None and _may_hold(claims, found):
+                return found
+        return None if divisions else self._completed(asked, given, {})
+
+    def _completed(
+        self, asked: Iterable[Atom], given: Sequence[Claim], numbers: Mapping[Atom, int]
+    ) -> dict[Atom, int] | None:
+        """Return numbers for all names that are asked for, beside some that are chosen; None where there are none."""
+        found = dict(numbers)
         for name in asked:
             if name in found:
                 continue
@@ -242,3 +248,9 @@ class _Node:
     examples: dict[Atom, int | None] = field(default_factory=dict)
     consistent: bool | None = None
     next: dict[tuple[Condition, bool], _Node] = field(default_factory=dict)
+
+
+def _may_hold(claims: Iterable[tuple[Condition, bool]], numbers: Mapping[Atom, int]) -> bool:
+    """Tell whether no condition is another one with some numbers put in, products and divisions computed."""
+    values = ((each, truth, with_pins(each.form, numbers, 1)) for each, truth in claims)
+    return all(not isinstance(value, int) or each.holds(value) == truth for each, truth, value in values)

@@ -21,7 +21,8 @@ those published that completed it, and these are the same ones in every such sch
 Asynchronous work publishes no ordinary access of its issuer, but bytes that the issuer saw complete. `IN_ORDER` and
 `RELEASED` are what hardware keeps beyond that: axioms alone look at them.
 
-Not covered: events of one component that complete out of order: the n-th stands for all before it. Scopes are two,
+Not covered: work that a group waits for, in `IN_ORDER`: that it is over is told on by releases alone. Events of one
+component that complete out of order: the n-th stands for all before it. Scopes are two,
 the CTA and wider; visibility of global memory is not tracked.
 """
 

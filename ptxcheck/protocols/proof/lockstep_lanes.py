@@ -105,7 +105,8 @@ def _written(protocol: Protocol, reader: Strand) -> Iterator[Span]:
 def in_step(protocol: Protocol, together: _Together) -> Protocol:
     """Return a protocol in which lanes that come to a wait or an arrival together do it together."""
     stepped = [_stepped(strand, together) for strand in protocol.strands]
-    return replace(protocol, strands=tuple(_with_others(stepped, strand) for strand in range(len(stepped))))
+    joined = tuple(_with_others(stepped, strand, together) for strand in range(len(stepped)))
+    return replace(protocol, strands=joined)
 
 
 def _together(protocol: Protocol) -> _Together:
@@ -153,7 +154,7 @@ def _stepped(strand: Strand, together: _Together) -> Strand:
     return replace(strand, actions=tuple(actions), events=tuple(events))
 
 
-def _with_others(strands: Sequence[Strand], own: int) -> Strand:
+def _with_others(strands: Sequence[Strand], own: int, together: _Together) -> Strand:
     """Return a strand whose arrivals tell of those of other lanes of its warp by the same instruction."""
     strand = strands[own]
     last: dict[int, list[tuple[int, int]]] = {}
@@ -161,7 +162,7 @@ def _with_others(strands: Sequence[Strand], own: int) -> Strand:
         if number == own or (other.cta, other.warp) != (strand.cta, strand.warp):
             continue
         for place, (action, event) in enumerate(zip(other.actions, other.events, strict=False)):
-            if isinstance(action, Arrive):
+            if isinstance(action, Arrive) and (other.cta, other.warp, event) in together:
                 last.setdefault(event, []).append((number, place + 1))
     actions = tuple(
         replace(action, beside=tuple(last.get(event, ()))) if isinstance(action, Arrive) else action

@@ -137,7 +137,7 @@ RULES = (
     # Checks: conflicting ordinary accesses of two lanes of one warp, or of a lane and somebody that another lane of
     # its warp has signalled, with no `bar.warp.sync` or the like between; stores of one value by several threads;
     # waits that another lane's next phase could overtake, where the lanes only wait (where they also use the bytes, it
-    # is a violation).
+    # is a violation); arrivals of lanes, by one instruction, at the mbarriers of several CTAs.
     # Why: since sm_70 lanes are scheduled independently; PTX promises no order between them. Code that was compiled
     # for warps in step mostly runs all the same: the rule is pedantic. Source: PTX ISA §9.7.14 (`bar.warp.sync`), CUDA
     # C++ Programming Guide, independent thread scheduling.

@@ -11,6 +11,7 @@ from ptxcheck.protocols.model.actions import (
     Action,
     Arrive,
     Barrier,
+    Commit,
     Expect,
     Init,
     Protocol,
@@ -19,6 +20,7 @@ from ptxcheck.protocols.model.actions import (
     Strand,
     Transfer,
     Wait,
+    WaitGroup,
 )
 from ptxcheck.protocols.model.outcome import Flaw
 from ptxcheck.protocols.model.sync_objects import ClusterBarrier, NamedBarrier
@@ -160,3 +162,76 @@ def test_address_of_an_allocation_is_not_read_out_of_order() -> None:
         allocation(visible=True, ordered=False, blocks=True),
     ):
         assert [problem.flaw for problem in simulate(protocol).problems] == [Flaw.READ_TOO_EARLY]
+
+
+OTHER = Barrier(1, 0)
+
+
+def lanes_of_two_ctas(*, at_once: bool, between: Action | None = None) -> Protocol:
+    """Return two warps of which two lanes arrive at both CTAs, round after round, and wait at their own."""
+    strands = []
+    for cta in (0, 1):
+        for lane in (0, 1):
+            start = Rendezvous(START, ClusterBarrier(), 1, 4, True)
+            actions: list[Action] = [Init(0, Barrier(cta, 0), 2), start] if lane == 0 else [start]
+            events = [0, 1][-len(actions) :]
+            for turn in range(ROUNDS):
+                steps: list[Action] = [Arrive(10, Barrier(lane, 0), 1), Wait(11, Barrier(cta, 0), turn & 1)]
+                steps = [*([between] if between and lane else []), *steps]
+                first = 10 * (turn + 1)
+                numbers = [first + 5, first + 6] if at_once else [first + 2 * lane, first + 6]
+                actions += steps
+                events += [first, *numbers] if between and lane else numbers
+            strands.append(Strand(cta, 0, 1 << lane, f"CTA {cta} lane {lane}", tuple(actions), tuple(events)))
+    return Protocol(tuple(strands), 4)
+
+
+def test_lanes_that_arrive_by_one_instruction_arrive_at_one_moment() -> None:
+    outcome = examine(lanes_of_two_ctas(at_once=True))
+    assert outcome.problems == ()
+    assert Flaw.EARLY_ARRIVAL in {problem.flaw for problem in outcome.strict}
+
+
+@pytest.mark.parametrize(
+    ("at_once", "between"), [(False, None), (True, Access(9, reads=(Span(0, 4096, 4),)))]
+)
+def test_lanes_that_come_to_arrivals_apart_may_not(at_once: bool, between: Action | None) -> None:
+    assert examine(lanes_of_two_ctas(at_once=at_once, between=between)).problems
+
+
+def test_races_of_lanes_stay_races() -> None:
+    """One lane stores out of the slot, and the other one hands it back by the instruction behind that."""
+    room, other = Barrier(0, 16), Barrier(0, 24)
+    slot = Span(0, 4096, 16)
+    start = Rendezvous(START, ClusterBarrier(), 1, 4, True)
+    lanes: list[list[Action]] = [[start], [start]]
+    events: list[list[int]] = [[0], [0]]
+    fills: list[Action] = [*(Init(0, each, 1) for each in (FULL, EMPTY, room, other)), start]
+    drains: list[Action] = [start]
+    for turn in range(ROUNDS):
+        first = 10 * (turn + 1)
+        for own, numbers in zip(lanes, events, strict=True):
+            own += [Wait(10, FULL, turn & 1), Wait(11, EMPTY, turn & 1)]
+            numbers += [first, first + 1]
+        lanes[1] += [
+            Transfer(12, (), "bulk", reads=(slot,)),
+            Commit(14, "bulk"),
+            WaitGroup(15, "bulk", 0, read=True),
+        ]
+        events[1] += [first + 2, first + 3, first + 4]
+        for own, numbers, barrier in zip(lanes, events, (room, other), strict=True):
+            own.append(Arrive(13, barrier, 1))
+            numbers.append(first + 5)
+        before = (turn - 1) & 1
+        fills += [Wait(20, room, before)] * bool(turn) + [Arrive(22, FULL, 1, 16)]
+        fills.append(Transfer(21, ((FULL, 16),), writes=(slot,)))
+        drains += [Wait(30, other, before)] * bool(turn) + [Arrive(31, EMPTY, 1)]
+    strands = [
+        Strand(0, 0, 1 << lane, f"lane {lane}", tuple(lanes[lane]), tuple(events[lane])) for lane in (0, 1)
+    ]
+    strands += [
+        Strand(0, warp, 1, f"warp {warp}", tuple(own), tuple(range(len(own))))
+        for warp, own in ((1, fills), (2, drains))
+    ]
+    outcome = examine(Protocol(tuple(strands), 4))
+    assert Flaw.OVERWRITE in {problem.flaw for problem in outcome.problems if problem.demonstrated}

@@ -151,7 +151,7 @@ def empty_sizes(path: Iterable[tuple[Condition, bool]]) -> tuple[Atom, ...]:
 
 
 def compared_sizes(path: Iterable[tuple[Condition, bool]]) -> Iterator[Atom]:
-    """Yield the sizes that a path compares in order: what `empty_sizes` finds where they are less than one."""
+    """Yield the sizes that a path compares in the order of signed numbers."""
     for condition, _ in path:
         if condition.relation == "lt" and len(condition.form.terms) == 1:
             (name, _), *_ = condition.form.terms

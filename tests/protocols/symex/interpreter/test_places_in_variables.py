@@ -9,7 +9,7 @@ from tests.protocols.machine_runs import kernel
 from tests.protocols.verifying import kind, verified
 
 OBJECTS = """
-mov.u32 %r9, %tid.x; setp.ne.u32 %p9, %r9, 0; mov.u32 %r1, smem; ld.param.u64 %rd1, [p];
+mov.u32 %r4, 0; mov.u32 %r9, %tid.x; setp.ne.u32 %p9, %r9, 0; mov.u32 %r1, smem; ld.param.u64 %rd1, [p];
 @%p9 bra R; mbarrier.init.shared.b64 [smem+4096], 1; fence.proxy.async; R: bar.sync 0;
 shl.b32 %r2, %r9, 2; add.u32 %r2, %r2, %r1; {place}
 """
@@ -44,3 +44,14 @@ def test_inside(body: str, place: str) -> None:
 @pytest.mark.parametrize("place", OUTSIDE.values(), ids=OUTSIDE.keys())
 def test_outside(body: str, place: str) -> None:
     assert _slots(body, place) is VerdictKind.UNKNOWN
+
+
+GUARDED = OBJECTS + "ld.global.u32 %r5, [%rd1]; setp.ne.u32 %p7, %r5, 0; {guarded} st.global.u32 [%rd1], %r4;"
+
+
+@pytest.mark.parametrize(
+    "guarded", ["@%p7 ld.shared.u32 %r4, [%r3];", "@!%p7 bra D; ld.shared.u32 %r4, [%r3]; D:"]
+)
+def test_what_may_not_be_reached_at_all(guarded: str) -> None:
+    for place, known in ((INSIDE["further"], VerdictKind.PROVED), (OUTSIDE["by xor"], VerdictKind.UNKNOWN)):
+        assert _slots(GUARDED.replace("{guarded}", guarded), place) is known

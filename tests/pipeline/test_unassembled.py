@@ -8,6 +8,7 @@ import pytest
 
 from ptxcheck.checker import check
 from ptxcheck.finding import Severity
+from ptxcheck.results import ProblemKind
 from ptxcheck.source import Source
 from ptxcheck.verdict import VerdictKind
 
@@ -76,6 +77,23 @@ def test_what_ptxas_refuses_is_told_beside_a_line_that_is_no_ptx() -> None:
     report = check(Source("k.ptx", TEXT.format(outside="", count=65, line=lines)))
     assert Severity.ERROR in {finding.severity for finding in report.active}
     assert "MB020" not in {finding.rule for finding in report.active}
+
+
+@pytest.mark.parametrize("last", [".reg .b32 bar;", ".shared .align 8 .b64 bar;"])
+def test_a_declaration_behind_the_last_instruction(last: str) -> None:
+    text = TEXT.format(outside="", count=64, line="")
+    report = check(Source("k.ptx", text.replace("    ret;\n}", f"    ret;\n    {last}\n}}")))
+    assert {problem.kind for problem in report.problems} <= {ProblemKind.SYNTAX}
+    assert report.active
+    assert report.kernels[0].verification is not None
+    assert {each.kind for each in report.kernels[0].verification.verdicts} == {VerdictKind.UNKNOWN}
+
+
+@pytest.mark.parametrize("size", [1 << 40, (1 << 63) + 1, (1 << 64) - 1])
+def test_a_variable_of_more_bytes_than_there_are(size: int) -> None:
+    text = TEXT.format(outside=f".shared .b8 large[{size}];", count=64, line="ld.shared.u32 %r1, [large];")
+    report = check(Source("k.ptx", text))
+    assert not any(problem.kind is ProblemKind.TOOL for problem in report.problems)
 
 
 @pytest.mark.parametrize(("count", "kind"), [(64, VerdictKind.PROVED), (65, VerdictKind.VIOLATED)])

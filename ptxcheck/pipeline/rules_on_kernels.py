@@ -81,9 +81,8 @@ def evaluate(
         severity = severities.get(rule.id, rule.severity)
         for hit in hits:
             if flaw is None and rule.severity is Severity.ERROR and hit.confidence is Confidence.PROVED:
-                is_at_one = hit.point < len(
-                    view.body.instructions
-                )  # a declaration may be behind the last one
+                # A declaration may be behind the last instruction.
+                is_at_one = hit.point < len(view.body.instructions)
                 flaw = Reason(f"{_UNASSEMBLED}: {hit.message}", hit.point if is_at_one else -1)
             is_artefact = lacks_lines and _is_of_all(hit)
             is_sure = hit.confidence is Confidence.PROVED or rule.confidence is Confidence.POSSIBLE

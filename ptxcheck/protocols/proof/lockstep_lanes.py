@@ -41,6 +41,8 @@ _OF_ORDER = frozenset({Flaw.MISSED_PHASE, Flaw.EARLY_WAIT, Flaw.EARLY_ARRIVAL, F
 """Flaws that a lane may cause by being late."""
 _Together = Mapping[tuple[int, int, int], int]
 """CTA, warp and event of each wait or arrival that lanes of several strands come to together, with their number."""
+_Arrivals = Mapping[tuple[int, int, int], Sequence[tuple[int, int]]]
+"""Strand, and number of actions up to it, of each arrival of a CTA and warp by an event that lanes come to together."""
 
 
 def without_late_lanes(
@@ -105,7 +107,8 @@ def _written(protocol: Protocol, reader: Strand) -> Iterator[Span]:
 def in_step(protocol: Protocol, together: _Together) -> Protocol:
     """Return a protocol in which lanes that come to a wait or an arrival together do it together."""
     stepped = [_stepped(strand, together) for strand in protocol.strands]
-    joined = tuple(_with_others(stepped, strand, together) for strand in range(len(stepped)))
+    arrivals = _arrivals(stepped, together)
+    joined = tuple(_with_others(strand, number, arrivals) for number, strand in enumerate(stepped))
     return replace(protocol, strands=joined)
 
 
@@ -154,18 +157,25 @@ def _stepped(strand: Strand, together: _Together) -> Strand:
     return replace(strand, actions=tuple(actions), events=tuple(events))
 
 
-def _with_others(strands: Sequence[Strand], own: int, together: _Together) -> Strand:
+def _arrivals(strands: Sequence[Strand], together: _Together) -> _Arrivals:
+    found: dict[tuple[int, int, int], list[tuple[int, int]]] = {}
+    for number, strand in enumerate(strands):
+        for place, (action, event) in enumerate(zip(strand.actions, strand.events, strict=False)):
+            key = (strand.cta, strand.warp, event)
+            if isinstance(action, Arrive) and key in together:
+                found.setdefault(key, []).append((number, place + 1))
+    return found
+
+
+def _with_others(strand: Strand, own: int, arrivals: _Arrivals) -> Strand:
     """Return a strand whose arrivals tell of those of other lanes of its warp by the same instruction."""
-    strand = strands[own]
-    last: dict[int, list[tuple[int, int]]] = {}
-    for number, other in enumerate(strands):
-        if number == own or (other.cta, other.warp) != (strand.cta, strand.warp):
-            continue
-        for place, (action, event) in enumerate(zip(other.actions, other.events, strict=False)):
-            if isinstance(action, Arrive) and (other.cta, other.warp, event) in together:
-                last.setdefault(event, []).append((number, place + 1))
+
+    def beside(event: int) -> tuple[tuple[int, int], ...]:
+        by_event = arrivals.get((strand.cta, strand.warp, event), ())
+        return tuple(each for each in by_event if each[0] != own)
+
     actions = tuple(
-        replace(action, beside=tuple(last.get(event, ()))) if isinstance(action, Arrive) else action
+        replace(action, beside=beside(event)) if isinstance(action, Arrive) else action
         for action, event in zip(strand.actions, strand.events, strict=False)
     )
     return replace(strand, actions=actions) if strand.events else strand

@@ -58,9 +58,7 @@ def test_a_store_within_a_cta(*, releases: bool, acquires: bool) -> None:
     assert _axioms(_read(writer, reader)) == (set() if releases and acquires else {STORES_IN_ORDER})
 
 
-@pytest.mark.parametrize(
-    "use", [Access(0, reads=(SLOT,)), Transfer(0, (), "wgmma", reads=(SLOT,))], ids=["load", "wgmma"]
-)
+@pytest.mark.parametrize("use", USES.values(), ids=USES.keys())
 @pytest.mark.parametrize("acquires", [True, False])
 def test_a_copy_is_seen_by_who_acquires_its_completion(use: Action, *, acquires: bool) -> None:
     reader: list[Action] = [Wait(0, FULL, 0, acquires=acquires), use]

@@ -150,7 +150,8 @@ def _is_within(condition: Condition, truth: bool, numbers: Mapping[Atom, int]) -
     more = sign * (condition.bound - condition.form.constant) + (1 if truth else 0)
     if not sizes and more > 0:
         made = [name for name, number in numbers.items() if number == more and name.kind is Kind.PARAM]
-        sizes, more = [(name, 1) for name in made if len(made) == 1], 0
+        if len(made) == 1:
+            sizes, more = [(made[0], 1)], 0
     if not places or not sizes or more < 0 or not all(factor > 0 for _, factor in (*places, *sizes)):
         return None
     if any(source[0] != "param" for name, _ in sizes for source in sources_of(name)):

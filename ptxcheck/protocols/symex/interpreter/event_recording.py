@@ -20,6 +20,7 @@ from ....opcodes.spec import Trait
 from ....verdict import AssumptionKind
 from ...typestate.address_kinds import takes_generic, takes_offset
 from ..slice.accesses import is_pointer
+from ..slice.layout import OF_COPIES
 from ..slice.polling import POLLS
 from ..values import lane_arithmetic as lanes
 from ..values.assumptions import READ_ALIKE
@@ -43,8 +44,6 @@ _PLACES = frozenset({"src", "a_desc", "b_desc", "s_desc"})
 """Operands that say where something is read, and may stay symbols."""
 _MOVED = frozenset({"src", "dst"})
 """Operands that say what is moved. What is no mbarrier is told where mbarriers are looked up."""
-_OF_COPIES = 16
-"""Alignment of what bulk copies move."""
 _BYTES = frozenset({"size", "tx_count"})
 """Operands that say how many bytes are counted: those that are announced and those that come are compared."""
 
@@ -189,7 +188,7 @@ class EventRecorder:
 
     def _place(self, address: Value, guard: ThreadSet, point: int) -> Value:
         """Return where something is moved; a symbol for a place in no variable, but for what is misaligned anyway."""
-        if isinstance(address, int) and address % _OF_COPIES:
+        if isinstance(address, int) and address % OF_COPIES:
             return address
         is_known = is_inside(self._cta.layout, address, 1, guard, self._cta.threads)
         return address if is_known else lanes.opaque(Kind.RESULT, "outside", point)

@@ -35,7 +35,7 @@ from .dynamic_arrays import Start
 _RESERVED = 1024
 """Bytes that the system keeps at the start of shared memory on sm_90 and later."""
 _DYNAMIC_ALIGNMENT = 1024
-_OF_COPIES = 16
+OF_COPIES = 16
 """Alignment of what bulk copies move: a variable that may hold that much is taken to have it."""
 SHARED_BYTES = 1 << 18
 """More bytes than any CTA has."""
@@ -168,8 +168,8 @@ def layout_of(
             dynamic.append(variable)
             continue
         align = variable.align or 8
-        if variable.size >= _OF_COPIES:
-            align = max(align, _OF_COPIES)  # what starts elsewhere in it is misaligned wherever it lies
+        if variable.size >= OF_COPIES:
+            align = max(align, OF_COPIES)  # what starts elsewhere in it is misaligned wherever it lies
         at = -(-at // align) * align
         shared[(variable.name, variable.scope)] = at
         at += variable.size

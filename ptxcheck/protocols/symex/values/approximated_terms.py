@@ -133,7 +133,7 @@ def empty_sizes(path: Iterable[tuple[Condition, bool]]) -> tuple[Atom, ...]:
     """
     found: dict[Atom, None] = {}
     ordered: set[Atom] = set()
-    zeros: dict[Atom, None] = {}
+    are_zero: dict[Atom, None] = {}
     for condition, truth in path:
         if len(condition.form.terms) != 1:
             continue
@@ -142,11 +142,11 @@ def empty_sizes(path: Iterable[tuple[Condition, bool]]) -> tuple[Atom, ...]:
         if condition.relation == "below":
             ordered.add(name)
         elif condition.relation == "eq" and truth and limit == 0:
-            zeros[name] = None
+            are_zero[name] = None
         none = limit <= factor if truth else limit >= 0
         if condition.relation == "lt" and none and truth == (factor > 0) and _is_size(name):
             found[name] = None
-    found.update(dict.fromkeys(name for name in zeros if name in ordered and _is_size(name)))
+    found.update(dict.fromkeys(name for name in are_zero if name in ordered and _is_size(name)))
     return tuple(found)
 
 

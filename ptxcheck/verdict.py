@@ -168,6 +168,8 @@ class Property(Enum):
     """No two threads of a block access a byte of shared memory, one of them writing, without a barrier between."""
     BARRIER_DIVERGENCE = "barrier-divergence"
     """All threads of a block that have not ended come to the same barriers."""
+    GLOBAL_ORDER = "global-order"
+    """What is read from global memory is in order behind what other CTAs, copies and the kernel in front write."""
 
 
 @dataclass(frozen=True, slots=True)

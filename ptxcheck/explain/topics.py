@@ -78,6 +78,12 @@ _PROPERTIES: Mapping[Property, tuple[str, str]] = {
         "instruction of a warp names execute it. Kernels without asynchronous work are judged by it.",
         "Move the barrier out of the branch or the loop.",
     ),
+    Property.GLOBAL_ORDER: (
+        "What threads read from global memory is in order behind what other CTAs tell them of, what copies "
+        "out of the kernel write, and what the kernel in front of a dependent launch writes.",
+        "Read the two lines and the word that tells of them: everything written needs a barrier of the block and a "
+        "release (or a fence) of the scope of the GPU in front of the word, and an acquire behind it. No option helps.",
+    ),
     Property.DEADLOCK_FREEDOM: (
         "Every thread ends, in every schedule.",
         "See who waits for what (`role`, `state`), and what would have to happen (`needed`).",

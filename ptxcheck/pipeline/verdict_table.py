@@ -38,7 +38,13 @@ _MOST_REASONS = 5
 
 def verdict_table(view: KernelView, locator: Locator) -> KernelVerdicts | None:
     """Return the verdicts on a kernel; None when it was not verified."""
-    own = (*_of_descriptors(view), *_of_accumulators(view), *_of_tensor_cores(view), *_of_races(view))
+    own = (
+        *_of_descriptors(view),
+        *_of_accumulators(view),
+        *_of_tensor_cores(view),
+        *_of_races(view),
+        *_of_global_memory(view),
+    )
     whole = view.get(whole_kernel)
     if whole is None:
         verdicts = tuple(_with_places(view, locator, own))
@@ -148,6 +154,20 @@ def _of_races(view: KernelView) -> tuple[Verdict, ...]:
     """Return the verdicts on races and divergent barriers of a kernel without asynchronous work."""
     ordinary = view.get(ordinary_kernel)
     return () if ordinary is None else ordinary.verdicts
+
+
+def _of_global_memory(view: KernelView) -> tuple[Verdict, ...]:
+    """Return the verdict on what is read behind writes of other CTAs; a failure makes it `unknown`."""
+    from ..protocols.typestate.global_order import global_order_verdict
+
+    if view.verify_seconds is None or not view.function.is_entry:
+        return ()
+    try:
+        verdict = global_order_verdict(view)
+    except Exception:
+        reason = Reason("the analysis itself failed", -1)
+        return (Verdict(Property.GLOBAL_ORDER, VerdictKind.UNKNOWN, (reason,)),)
+    return () if verdict is None else (verdict,)
 
 
 def _with_places(

@@ -25,21 +25,20 @@ from functools import cached_property
 from itertools import chain, islice
 from typing import TYPE_CHECKING
 
-from ...cfg import Name, Uniformity
-from ...cfg.special import special_name
-from ...ir import Component, Instruction, Operand, Register
+from ...cfg import Uniformity
+from ...ir import Instruction
 from ...isa.modifier import Mod
 from ...opcodes.op import Op
 from ...opcodes.spec import Trait
 from .divergence import controlling
 from .global_arrays import Array, GlobalAccess, GlobalArrays
+from .global_places import Decided, GlobalPlaces
 from .paths import Paths, Query
 
 if TYPE_CHECKING:
     from ...view import KernelView
 
 _WARP = 32
-_COMPARE_AND_SWAP = ".cas"
 _MOST_ASKED = 200
 """Searches of paths in one kernel; what is not looked at then is not decided."""
 _WIDE = (Mod.GPU, Mod.SYS, Mod.GL)
@@ -57,12 +56,13 @@ class Missing(Enum):
     ACQUIRE = "an acquire, or a fence, of the scope of the GPU"
     WORD = "a word that tells of it"
     OBSERVATION = "an observation of a word"
+    COHERENCE = "a load that sees what is written meanwhile"
     EFFORT = "time to look at all ways"
     ROLES = "a way of one thread"
     """The two are in different roles, and what lies between is not followed."""
 
 
-_NOT_FOLLOWED = frozenset({Missing.EFFORT, Missing.ROLES})
+_NOT_FOLLOWED = frozenset({Missing.COHERENCE, Missing.EFFORT, Missing.ROLES})
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +94,7 @@ class GlobalHandovers:
         self._view = view
         self._cfg = view.cfg
         self._accesses = tuple(self._one_of_each_row(view.get(GlobalArrays).accesses))
+        self._places = view.get(GlobalPlaces)
         self._asked = 0
         self._paths: dict[tuple[frozenset[int], frozenset[int], frozenset[int]], bool] = {}
 
@@ -117,21 +118,34 @@ class GlobalHandovers:
     def words(self) -> tuple[GlobalAccess, ...]:
         """The observations: accesses from which a thread learns what other CTAs have done.
 
-        Strong loads of an array are observations if it is written strongly, too; or if there are no others.
+        Atomic operations and strong loads that decide branches; where there are none, all strong loads.
         """
-        observing = [each for each in self._accesses if self._observes(each)]
-        told = [each for each in observing if any(t.may_meet(each) for t in self._writes if t.is_strong)]
-        return tuple(told or (each for each in observing if any(t.may_meet(each) for t in self._writes)))
+        seen = [
+            each for each in self._accesses
+            if self._may_observe(each) and any(write.may_meet(each) for write in self._writes)
+        ]  # fmt: skip
+        deciding = [each for each in seen if each.is_atomic or self._places.decides_branches(each.point)]
+        return tuple(deciding or seen)
 
     @cached_property
     def _writes(self) -> tuple[GlobalAccess, ...]:
         return tuple(each for each in self._accesses if each.writes)
 
     @cached_property
+    def _tellers(self) -> tuple[GlobalAccess, ...]:
+        """The writes of words; weak ones of a word that is written strongly, too, are none, such as its reset."""
+        found = [each for each in self._writes if any(each.may_meet(word) for word in self.words)]
+        return tuple(
+            each for each in found
+            if each.is_strong or not any(other.is_strong and other.may_meet(each) for other in found)
+        )  # fmt: skip
+
+    @cached_property
     def all(self) -> tuple[Handover, ...]:
-        """One handover for each array that is written and read, where threads learn of other CTAs at all."""
-        if not self.words:
-            return ()
+        """One handover for each array that some CTA may read as others have written it.
+
+        Where no thread learns of other CTAs, these are arrays that all read alike, and whose writers the CTA decides.
+        """
         found: dict[frozenset[Array], Handover] = {}
         for read in self._accesses:
             if self._is_data(read) and read.arrays not in found:
@@ -147,28 +161,25 @@ class GlobalHandovers:
         return access.reads and not access.is_atomic and access not in self.words
 
     def _concerns(self, write: GlobalAccess, read: GlobalAccess) -> bool:
-        """Tell whether a write may be of what another CTA reads: not if each thread reads what it writes itself."""
-        if not write.may_meet(read) or (write.is_strong and read.is_strong):
-            return False
-        mine, its = (self._view.facts.value(each.point, each.operand).linear for each in (write, read))
-        if mine is None or mine != its:
-            return True
-        is_own = _Decided.CTA in (self._decided_by(write) or ())
-        return not is_own and not self._is_guess(read, write)
+        """Tell whether a write may be of what another CTA reads.
 
-    def _is_guess(self, read: GlobalAccess, write: GlobalAccess) -> bool:
-        """Tell whether a load only says what a compare-and-swap of the same word expects, which that verifies."""
-        operation = self._view.body.instructions[write.point].operation
-        if not write.is_atomic or operation.slots.get("op") != _COMPARE_AND_SWAP:
+        Not if each thread reads what it writes itself; nor if it reads, with no word in front, what it is to write.
+        """
+        places = self._places
+        if not write.may_meet(read) or places.is_own(write, read) or places.is_guess(read, write):
             return False
-        behind = self._names_behind(self._view.facts.read_at(write.point))
-        return any(name.site == read.point for name in behind)
+        if not self.words:
+            decided = places.decided_by(write)
+            return places.is_of_all(write, read) and decided is not None and Decided.CTA in decided
+        return not places.is_alike(write, read) or any(
+            self._may_follow(word.point, read.point) for word in self.words
+        )
 
-    def _observes(self, access: GlobalAccess) -> bool:
+    def _may_observe(self, access: GlobalAccess) -> bool:
         instruction = self._view.body.instructions[access.point]
         if not (access.reads and access.is_strong and instruction.operation.op in _OBSERVING):
             return False
-        if access.is_narrow and self._decided_by(access) != frozenset():
+        if access.is_narrow and self._places.decided_by(access) != frozenset():
             return False
         return not access.is_atomic or bool(self._view.facts.uses(access.point))
 
@@ -178,26 +189,26 @@ class GlobalHandovers:
 
     def _handover(self, writes: list[GlobalAccess], reads: list[GlobalAccess]) -> Handover:
         """Return the first write and read of an array, with the gaps: all of them, or one if none can be certain."""
-        plain = [write for write in writes if not write.is_strong]
-        of_all = {read: [write for write in plain if self._is_of_all(write, read)] for read in reads}
+        plain = [write for write in writes if not write.is_strong and self.words]
+        of_all = {read: [write for write in plain if self._places.is_of_all(write, read)] for read in reads}
         shared = {write for found in of_all.values() for write in found}
         found = chain(
             *(self._release_gaps(write, certain=write in shared) for write in writes),
             *(self._acquire_gaps(read, certain=bool(of_all[read])) for read in reads),
         )
         gaps = tuple(dict.fromkeys(found if shared else islice(found, 1)))
-        observed = next((word for word in self.words if self._may_follow(word.point, reads[0].point)), None)
-        return Handover(writes[0], reads[0], observed or self.words[0], gaps)
+        observed = next(
+            (word for word in self.words if self._may_follow(word.point, reads[0].point)), reads[0]
+        )
+        return Handover(writes[0], reads[0], observed, gaps)
 
     # ---- what is missing
 
     def _release_gaps(self, write: GlobalAccess, *, certain: bool) -> Iterator[Gap]:
         """Yield what is missing between a write and the words behind it; it is certain only if each word lacks it."""
-        tellers = [
-            each for each in self._writes
-            if each != write and any(each.may_meet(word) for word in self.words)
-        ]  # fmt: skip
-        telling = [each for each in tellers if self._may_follow(write.point, each.point)]
+        telling = [
+            each for each in self._tellers if each != write and self._may_follow(write.point, each.point)
+        ]
         if not telling:
             yield Gap(Missing.WORD, write, write)
         missing = [frozenset(self._missing_before(write, word)) for word in telling]
@@ -219,7 +230,7 @@ class GlobalHandovers:
             yield Missing.WRITING_WAIT
         if self._is_for_fewer(end, start) and self._comes(start, end, self._meetings_for(end)):
             yield Missing.WRITERS_BARRIER
-        if not self._does(word, _RELEASING) and self._is_open(start, end, self._fences(_RELEASING)):
+        if not self._does(word, _RELEASING) and self._is_open(start, end, self._releases(word)):
             yield Missing.RELEASE
 
     def _acquire_gaps(self, read: GlobalAccess, *, certain: bool) -> Iterator[Gap]:
@@ -238,6 +249,8 @@ class GlobalHandovers:
         if self._is_over:
             yield Missing.EFFORT
             return
+        if self._view.body.instructions[end].operation.op is Op.LD_NC:
+            yield Missing.COHERENCE
         if not self._cfg.reaches(start, end):
             yield Missing.ROLES
             return
@@ -276,12 +289,19 @@ class GlobalHandovers:
         around = set(controlling(self._cfg, block_of[other]))
         mine = [
             branch for branch, taken in controlling(self._cfg, block_of[one])
-            if (branch, taken) not in around and not dominates(block_of[one], branch)
+            if (branch, taken) not in around
+            and not dominates(block_of[one], branch)
+            and not self._is_of_words(branch)
         ]  # fmt: skip
         if any(self._view.facts.branch_uniformity(branch) > Uniformity.CTA for branch in mine):
             return True
         guard = self._view.body.instructions[one].guard
         return guard is not None and self._view.facts.uniform(one, guard.register) > Uniformity.CTA
+
+    def _is_of_words(self, branch: int) -> bool:
+        """Tell whether a branch is decided by an observation: who learns enough goes on, the others look again."""
+        observed = frozenset(word.point for word in self.words)
+        return self._places.depends(self._cfg.blocks[branch].last, observed)
 
     # ---- what stands between
 
@@ -331,72 +351,22 @@ class GlobalHandovers:
             return fences
         return fences | {each.point for each in self.words if self._does(each, _ACQUIRING)}
 
+    def _releases(self, word: GlobalAccess) -> frozenset[int]:
+        """Return fences, and earlier releases by the same word: a later write of it goes on with what they released."""
+        same = (each for each in self._tellers if each.arrays == word.arrays and self._does(each, _RELEASING))
+        return self._fences(_RELEASING) | {each.point for each in same}
+
     def _does(self, access: GlobalAccess, words: tuple[Mod, ...]) -> bool:
         """Tell whether an access releases, or acquires, for the GPU."""
         operation = self._view.body.instructions[access.point].operation
         return not access.is_narrow and any(operation.has(word) for word in words)
-
-    # ---- whose memory it is
-
-    def _is_of_all(self, write: GlobalAccess, read: GlobalAccess) -> bool:
-        """Tell whether all CTAs read the same places, of which each writes some, or the same ones."""
-        ways = [self._decided_by(each) for each in (write, read)]
-        if any(way is None or _Decided.DATA in way for way in ways):
-            return False
-        return ways[1] is not None and _Decided.CTA not in ways[1]
-
-    def _decided_by(self, access: GlobalAccess) -> frozenset[_Decided] | None:
-        """Return what the address of an access depends on; None where a tensor map has coordinates besides."""
-        return None if access.operand.extra else self._of_operand(access.point, access.operand.base)
-
-    def _of_operand(self, point: int, operand: Operand | None) -> frozenset[_Decided]:
-        if not isinstance(operand, Register):
-            return frozenset()
-        behind = self._names_behind((self._view.facts.name(point, operand),))
-        return frozenset(each for name in behind if name.site >= 0 for each in self._decisions(name.site))
-
-    def _names_behind(self, names: Iterable[Name]) -> set[Name]:
-        """Return all definitions that some are made of."""
-        seen: set[Name] = set()
-        work = list(names)
-        while work:
-            name = work.pop()
-            if name in seen:
-                continue
-            seen.add(name)
-            if name.phi_block is not None:
-                work.extend(source for _, source in self._view.facts.merged(name))
-            elif name.site >= 0:
-                work.extend(self._view.facts.read_at(name.site))
-        return seen
-
-    def _decisions(self, point: int) -> frozenset[_Decided]:
-        instruction = self._view.body.instructions[point]
-        traits, slots = instruction.operation.traits, instruction.operation.slots
-        if Trait.LOAD in traits and slots.get("space", "").startswith(".param"):
-            return frozenset()
-        if traits & _FROM_MEMORY:
-            return frozenset({_Decided.DATA})
-        read = (each for each in instruction.operands[1:] if isinstance(each, (Register, Component)))
-        names = (special_name(each) or "" for each in read)
-        is_place = any(name.startswith(_PLACES) for name in names)
-        return frozenset({_Decided.CTA}) if is_place else frozenset()
-
-
-class _Decided(Enum):
-    CTA = "the CTA"
-    DATA = "what is loaded or exchanged"
 
 
 _ORDERING = frozenset(
     {Trait.BARRIER, Trait.MBARRIER, Trait.FENCE, Trait.WAIT, Trait.ATOMIC, Trait.CALL, Trait.ANYTHING}
 )
 _OBSERVING = frozenset({Op.LD, Op.ATOM})
-_FROM_MEMORY = frozenset(
-    {Trait.LOAD, Trait.ATOMIC, Trait.VOLATILE, Trait.CROSS_LANE, Trait.CALL, Trait.ANYTHING}
-)
 _ONLY_ARRIVES = frozenset({Op.BAR_ARRIVE, Op.BARRIER_CLUSTER_ARRIVE})
-_PLACES = ("%ctaid", "%clusterid", "%cluster_ctaid", "%smid", "%gridid")
 
 
 def _meets(instruction: Instruction) -> bool:

@@ -46,7 +46,8 @@ class GlobalOrder:
     def verdict(self) -> Verdict | None:
         """Return the verdict; None for a kernel in which nothing could be out of order."""
         is_asked = self._dependent.waits or any(map(_is_copy_out, self._accesses))
-        if not (is_asked or self._view.get(GlobalHandovers).words):
+        handovers = self._view.get(GlobalHandovers)
+        if not (is_asked or handovers.words or handovers.all):
             return None
         wrong, open_, taken = self._handed_over()
         if wrong:
@@ -96,13 +97,14 @@ class GlobalOrder:
                 )
 
     def _early(self) -> Iterator[Reason]:
-        read = {each.point: names(each) for each in self._accesses if each.reads}
-        for each in self._dependent.early_reads:
-            what = read.get(each.point, "what is read here")
-            text = (
-                f"the kernel in front does not write {what}, which is read with no griddepcontrol.wait before"
-            )
-            yield Reason(text, each.point, source=AssumptionSource.HOST)
+        """Yield what is taken of the kernel in front, which may not have ended when this accesses global memory."""
+        early = {each.point for each in self._dependent.early_reads}
+        for each in self._accesses:
+            if not (each.point in early or (each.writes and self._dependent.comes_early(each.point))):
+                continue
+            other, this = ("use", "written") if each.writes else ("write", "read")
+            text = f"the kernel in front does not {other} {names(each)}, which is {this} with no "
+            yield Reason(f"{text}griddepcontrol.wait before", each.point, source=AssumptionSource.HOST)
 
 
 def gap_point(gap: Gap) -> int:
@@ -130,6 +132,8 @@ def gap_text(gap: Gap) -> str:
             return f"{data} is written here, and nothing behind tells other CTAs, which read it"
         case Missing.OBSERVATION:
             return f"{data} is read here, which other CTAs write, and nothing in front tells of that"
+        case Missing.COHERENCE:
+            return f"{data} is read by ld.global.nc, which may give old data, and written in the same kernel"
         case Missing.EFFORT:
             return f"{data} is handed to other CTAs on more ways than are looked at"
         case Missing.ROLES if gap.data.writes:

@@ -94,6 +94,8 @@ class AssumptionKind(Enum):
     ACTIVE_LANES = "active-lanes", AssumptionSource.HARDWARE
     TRIES = "tries", AssumptionSource.HARDWARE
     """A poll succeeds in the end."""
+    CONSTANTS = "constants", AssumptionSource.ENVIRONMENT
+    """Constant memory holds what the module initialises it with."""
     GLOBAL_LOAD = "global-load", AssumptionSource.ENVIRONMENT
     """Numbers in global memory do not change while the kernel runs."""
     GLOBAL_SCALE = "global-scale", AssumptionSource.ENVIRONMENT

@@ -70,7 +70,7 @@ class Certainty:
         # That CTAs of a cluster agree is among the decisions of the path.
         taken = [assumption for assumption in taken if assumption.kind is not AssumptionKind.WHOLE_CLUSTERS]
         # Scales are no numbers of rounds: that the host likes them so is all that the run needs of memory.
-        harmless = {AssumptionKind.SHARED_LOAD, AssumptionKind.GLOBAL_SCALE}
+        harmless = {AssumptionKind.CONSTANTS, AssumptionKind.SHARED_LOAD, AssumptionKind.GLOBAL_SCALE}
         if only_accesses(outcome.problems) or self._is_up_to_host(attempt.path, taken):
             harmless |= {AssumptionKind.GLOBAL_LOAD}
         stores = self._program.stores.table | self._program.stores.spread
@@ -86,7 +86,7 @@ class Certainty:
         taken = [
             assumption
             for assumption in taken
-            if assumption.kind not in (AssumptionKind.GLOBAL_LOAD, AssumptionKind.GLOBAL_SCALE)
+            if assumption.kind not in harmless | {AssumptionKind.GLOBAL_LOAD}
         ]
 
         def is_shown(steps: Sequence[Step]) -> bool:

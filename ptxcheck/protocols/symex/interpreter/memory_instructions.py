@@ -19,7 +19,9 @@ import numpy as np
 from ....cfg.optypes import Typing, typing_of
 from ....ir import Address, Instruction, Register, Symbol, Vector
 from ....opcodes.op import Op
+from ....verdict import AssumptionKind
 from ..slice.accesses import is_pointer, is_strong
+from ..slice.constant_words import INITIALISED
 from ..values import lane_arithmetic as lanes
 from ..values.kinds import Kind
 from ..values.register_file import lanes_of, set_of
@@ -80,11 +82,25 @@ def _loaded(
         differs = 0 if guard.bit_count() == 1 else ANY
         kind = Kind.OWN if of_thread else Kind.STRONG
         return lanes.opaque(kind, at, types.width, point, hex(guard), visit, differs=differs)
+    word = _initial_word(cta, at, types.width // 8)
+    if word is not None:
+        cta.assume(AssumptionKind.CONSTANTS, INITIALISED, point)
+        return word
     found = _from_host(cta, point, at, types, guard)
     if found is not None:
         return found
     outside = space.startswith((".global", ".const")) or (isinstance(at, Form) and is_pointer(at))
     return lanes.opaque(Kind.LOAD, at, types.width, *(() if outside else ("anywhere",)))
+
+
+def _initial_word(cta: Cta, address: Value, size: int) -> int | None:
+    """Return what constant memory is initialised with at an address; None where that is not known."""
+    if not isinstance(address, Form) or len(address.terms) != 1:
+        return None
+    ((atom, factor),) = address.terms
+    if atom.kind is not Kind.SYMBOL or factor != 1 or not isinstance(address.constant, int):
+        return None
+    return cta.program.constant_words.word(str(atom[1]), address.constant, size)
 
 
 def _is_told_all(cta: Cta, point: int, number: int, width: int) -> bool:

@@ -19,6 +19,7 @@ from ....ir import Module, Register, registers_of
 from ....launch import Launch
 from .branch_sides import doomed_blocks
 from .computations import Computation, computation_of
+from .constant_words import ConstantWords
 from .dependences import Dependences
 from .endless_loops import endless_loops
 from .kept_stores import KeptStores
@@ -69,6 +70,11 @@ class Program(Kernel):
         for mask in self.open_masks.values():
             found.update(registers_of(mask))
         return frozenset(found)
+
+    @cached_property
+    def constant_words(self) -> ConstantWords:
+        """What constant memory is initialised with."""
+        return ConstantWords(self.facts.module)
 
     @cached_property
     def regions(self) -> Regions:

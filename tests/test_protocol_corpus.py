@@ -111,7 +111,7 @@ def _judged(path: Path) -> tuple[list[Said], object]:
     )
     said = [
         Said(v.property.value, v.kind.value, judged.lines(v.reasons[0].point if v.reasons else -1))
-        for v in judged.verdicts
+        for v in (*judged.verdicts, *(v for v in judged.of_units if v.property is Property.GLOBAL_ORDER))
     ]
     violated = {v.property for v in judged.verdicts if v.kind is VerdictKind.VIOLATED}
     assert violated == told_of(judged), "a property is violated, and no finding is certain of it"

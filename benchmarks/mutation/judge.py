@@ -19,6 +19,7 @@ from ptxcheck.parser import parse_module
 from ptxcheck.pipeline.device_map_verdicts import descriptor_verdicts
 from ptxcheck.protocols.proof.evidence import Verification
 from ptxcheck.protocols.typestate.accumulators import accumulator_verdict
+from ptxcheck.protocols.typestate.global_order import global_order_verdict
 from ptxcheck.protocols.typestate.tensor_cores import tensor_core_verdicts
 from ptxcheck.protocols.verify import verify
 from ptxcheck.source import Source
@@ -39,8 +40,8 @@ class Judged:
     verification: Verification
     verdicts: tuple[Verdict, ...]
     of_units: tuple[Verdict, ...]
-    """What needs no run of the whole kernel: registers, descriptors and tensor memory of the matrix units, and how
-    tensor maps are handed over that it makes."""
+    """What needs no run of the whole kernel: registers, descriptors and tensor memory of the matrix units, how tensor
+    maps are handed over that it makes, and the order of what CTAs hand over."""
 
     def lines(self, point: int) -> frozenset[int]:
         """Return the lines of a program point: in PTX, or in the CUDA source, of all inlined calls around it."""
@@ -96,5 +97,7 @@ def judge(
             view = KernelView(module, function, shape)
             registers = accumulator_verdict(view)
             of_maps = (v for v in descriptor_verdicts(view) if v.property is Property.DESCRIPTOR_ORDER)
-            of_units = (*([registers] if registers else []), *tensor_core_verdicts(view), *of_maps)
+            order = global_order_verdict(view)
+            found = (each for each in (registers, order) if each is not None)
+            of_units = (*found, *tensor_core_verdicts(view), *of_maps)
             yield Judged(locator, function, result, result.verdicts(), of_units)

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
 
+from ptxcheck.cfg.special import MAX_CLUSTER
 from ptxcheck.descriptors.ranges import range_of
 from ptxcheck.hostcode.changes import walk
 from ptxcheck.hostcode.code import Call, Function, Name, Parameter, Program
@@ -27,8 +28,6 @@ from ptxcheck.source import Position, Source
 
 _MOST_CHOICES = 4
 """Numbers that one extent of a block is chosen from by conditions."""
-_MOST_CTAS = 16
-"""CTAs of a cluster at most (CUDA C++ Programming Guide, thread block clusters)."""
 
 _DEFINITION = re.compile(r"__global__[^;{}()]*(?:\([^()]*\)[^;{}()]*)?\b(\w+)\s*\([^;{}]*\)\s*\{")
 """A kernel that a text defines, a string of a Python file too."""
@@ -147,7 +146,7 @@ def _made(call: LaunchCall, program: Program, source: Source) -> Iterator[HostLa
 
 def _cluster(call: LaunchCall) -> Dim | None:
     cluster = None if call.cluster is None else _dim(call.cluster, call.known)
-    return cluster if cluster is not None and min(cluster) >= 1 and prod(cluster) <= _MOST_CTAS else None
+    return cluster if cluster is not None and min(cluster) >= 1 and prod(cluster) <= MAX_CLUSTER else None
 
 
 def _dim(value: Value, known: Known) -> Dim | None:

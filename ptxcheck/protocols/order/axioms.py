@@ -338,17 +338,17 @@ def _is_hidden_copy(conflict: Conflict) -> bool:
     """Tell whether a copy races that somebody has seen complete, which no proxy fence is missing for."""
     earlier, later = conflict.earlier, conflict.later
     is_within_proxy = earlier.proxy is Proxy.ASYNC or not later.is_asynchronous
-    return earlier.is_asynchronous and earlier.writes and is_within_proxy and _lacks_no_fence(conflict)
+    return earlier.is_asynchronous and earlier.writes and is_within_proxy and _is_fenced(conflict)
 
 
-def _lacks_no_fence(conflict: Conflict) -> bool:
+def _is_fenced(conflict: Conflict) -> bool:
     return conflict.race.flaw is not Flaw.MISSING_PROXY_FENCE
 
 
 def _is_hidden_store(conflict: Conflict) -> bool:
     """Tell whether ordinary accesses race and the first one is a store, which no proxy fence is missing for."""
     is_ordinary = not conflict.earlier.is_asynchronous and not conflict.later.is_asynchronous
-    return is_ordinary and conflict.earlier.writes and _lacks_no_fence(conflict)
+    return is_ordinary and conflict.earlier.writes and _is_fenced(conflict)
 
 
 def _is_over(conflict: Conflict) -> bool:

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ....cfg.special import MAX_CLUSTER
 from ....ir import Address, Register
 from ..slice.layout import Layout
 from ..values import lane_arithmetic as lanes
@@ -27,8 +28,6 @@ from ..values.traversal import walk
 
 _MOST_BYTES = 1 << 32
 """More than shared memory has, in all CTAs of a cluster."""
-MOST_CTAS = 16
-"""CTAs of the largest cluster."""
 
 
 def check_generic(operand: Address, address: Value, guard: ThreadSet, threads: int, point: int) -> None:
@@ -70,7 +69,7 @@ def is_inside(
     if isinstance(address, Form) or not guard:
         return True
     places = lanes.as_lanes(address, threads)[lanes_of(guard, threads)] & ~np.uint64(SHARED_WINDOW)
-    if (places >> np.uint64(RANK_SHIFT) >= MOST_CTAS).any():
+    if (places >> np.uint64(RANK_SHIFT) >= MAX_CLUSTER).any():
         return True
     held = layout.holds(places & np.uint64(OFFSET_MASK), size)
     return bool(held.all() if certain else held.any())

@@ -17,6 +17,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from ....cfg.special import MAX_CLUSTER
 from ....ir import Guard, Instruction
 from ..slice.accesses import AccessKind
 from ..slice.endless_loops import ENDLESS
@@ -39,7 +40,7 @@ from ..values.trace import (
 )
 from ..values.value_ranges import interval_of
 from .cta import Cta
-from .generic_addresses import MOST_CTAS, check_generic, check_offset, is_inside
+from .generic_addresses import check_generic, check_offset, is_inside
 
 _WARP = 32
 _MOST_OF_A_THREAD = 16
@@ -167,7 +168,7 @@ class AccessRecorder:
             return
         rank = self._shape.ctas
         while (
-            rank < MOST_CTAS
+            rank < MAX_CLUSTER
             and self._cta.decisions.implied(Condition("lt", place, (rank + 1) << RANK_SHIFT)) is False
         ):
             rank += 1

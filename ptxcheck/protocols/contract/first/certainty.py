@@ -83,11 +83,8 @@ class Certainty:
         ]
         if any(assumption.kind not in harmless for assumption in taken):
             return
-        taken = [
-            assumption
-            for assumption in taken
-            if assumption.kind not in harmless | {AssumptionKind.GLOBAL_LOAD}
-        ]
+        of_memory = (AssumptionKind.CONSTANTS, AssumptionKind.GLOBAL_LOAD, AssumptionKind.GLOBAL_SCALE)
+        taken = [assumption for assumption in taken if assumption.kind not in of_memory]
 
         def is_shown(steps: Sequence[Step]) -> bool:
             return (

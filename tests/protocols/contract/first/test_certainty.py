@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -60,3 +61,10 @@ def test_what_roles_read_is_known_in_a_run_with_numbers() -> None:
 
 def test_the_good_twin_stays_silent() -> None:
     assert slot_safety("operand_written_by_threads") is VerdictKind.ASSUMES
+
+
+def test_a_hang_that_rests_on_what_roles_read_alike_is_not_sure() -> None:
+    """Red team 95: the scheduler goes by a counter of global memory, the others by what it stores in their CTAs."""
+    path = Path(__file__).parents[4] / "benchmarks/red_team/95_scheduler_free_count.good.ptx"
+    result = verified(path.read_text(encoding="utf-8"))
+    assert kind(result, Property.DEADLOCK_FREEDOM) is not VerdictKind.VIOLATED

@@ -41,7 +41,7 @@ from .passages import Context, Round
 from .segment_run import SegmentRun
 from .semantics import fitted
 from .sites import Site
-from .sums_of_words import NOTHING, are_exclusive_sums, fields_of
+from .sums_of_words import NOTHING, Words, are_exclusive_sums
 from .thread_terms import ThreadTerms
 
 
@@ -287,10 +287,11 @@ class Ranks:
 def _are_sums(run: SegmentRun, words: Sequence[int], bits: int) -> bool:
     """Tell whether each field of some words has the sum of the fields before it in some order."""
     rows: list[list[int]] = []
+    fielded = Words(words, bits)
     for index in words:
         form = run.memory.of_word(index)
         form = NOTHING if form == 0 else form
-        found = None if form is None or isinstance(form, int) else fields_of(form, words, bits)
+        found = None if form is None or isinstance(form, int) else fielded.fields_of(form)
         if found is None:
             return False
         rows.append(found)

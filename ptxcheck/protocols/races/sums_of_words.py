@@ -46,28 +46,37 @@ def _stretches(form: Form) -> Iterator[tuple[int, int, int]]:
             yield place, following, number
 
 
-def fields_of(form: Form, words: Sequence[int], bits: int) -> list[int] | None:
-    """Return which fields of some words each field of a sum is the sum of: sets, as bits; None where it is no such sum.
+class Words:
+    """Words that have fields of so many bits each, and no sum of fields is too large for one. `indices` ascend."""
 
-    Words have fields of so many bits each, and no sum of fields is too large for one. Field f of the word at place p in
-    `words` is bit `f * len(words) + p` of a set.
-    """
-    count = len(words)
-    at = {each: place for place, each in enumerate(words)}
-    found = [0] * (32 // bits)
-    for begin, end, number in _stretches(form):
-        if any(each not in at for each in range(begin, end)):
-            return None
-        members = 0
-        for each in range(begin, end):
-            members |= 1 << at[each]
-        for by in range(len(found)):
-            factor = number >> by * bits & (1 << bits) - 1
-            if factor > 1:
+    def __init__(self, indices: Sequence[int], bits: int) -> None:
+        self._at = {each: place for place, each in enumerate(indices)}
+        self._bits = bits
+
+    def fields_of(self, form: Form) -> list[int] | None:
+        """Return which fields of the words each field of a sum is the sum of: sets, as bits; None if it is no such sum.
+
+        Field f of the word at place p is bit `f * (number of words) + p` of a set.
+        """
+        found = [0] * (32 // self._bits)
+        for begin, end, number in _stretches(form):
+            members = self._members(begin, end)
+            if members is None:
                 return None
-            for field in range(len(found) - by) if factor else ():
-                found[field + by] |= members << field * count
-    return found
+            for by in range(len(found)):
+                factor = number >> by * self._bits & (1 << self._bits) - 1
+                if factor > 1:
+                    return None
+                for field in range(len(found) - by) if factor else ():
+                    found[field + by] |= members << field * len(self._at)
+        return found
+
+    def _members(self, begin: int, end: int) -> int | None:
+        """Return the places of words side by side, as bits; None where they are not all here."""
+        first, last = self._at.get(begin), self._at.get(end - 1)
+        if first is None or last is None or last - first != end - 1 - begin:
+            return None
+        return (1 << end - begin) - 1 << first
 
 
 def are_exclusive_sums(sums: Sequence[int]) -> bool:

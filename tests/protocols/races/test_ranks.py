@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ptxcheck.protocols.races.sums_of_words import NOTHING, added, are_exclusive_sums, fields_of, word
+from ptxcheck.protocols.races.sums_of_words import NOTHING, Words, added, are_exclusive_sums, word
 from ptxcheck.verdict import VerdictKind
 
 from .test_judgement import only_stays_inside, races
@@ -138,10 +138,10 @@ def test_sums_of_words_that_lie_side_by_side_are_short() -> None:
 def test_fields_of_packed_words() -> None:
     """Of two words of two fields each: the second word, and all lower fields into the upper ones."""
     both = added(word(4), word(5))
-    assert fields_of(added(word(5), both, 1 << 16), [4, 5], 16) == [0b0010, 0b1011]
-    assert fields_of(both, [4, 5], 32) == [0b11]
-    assert fields_of(added(both, word(4)), [4, 5], 32) is None
-    assert fields_of(both, [4], 32) is None
+    assert Words([4, 5], 16).fields_of(added(word(5), both, 1 << 16)) == [0b0010, 0b1011]
+    assert Words([4, 5], 32).fields_of(both) == [0b11]
+    assert Words([4, 5], 32).fields_of(added(both, word(4))) is None
+    assert Words([4], 32).fields_of(both) is None
 
 
 @pytest.mark.parametrize(

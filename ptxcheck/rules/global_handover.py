@@ -22,12 +22,13 @@ def _missing(what: frozenset[Missing]) -> Callable[[KernelView], Hits]:
                 if gap.missing not in what or here in told:
                     continue
                 told.add(here)
-                places = {
-                    handover.write.point: "it is written here",
-                    gap.word.point: "the word that tells of it",
-                    handover.read.point: "it is read here, by another CTA",
-                }
-                related = tuple(each for each in places.items() if each[0] != here)
+                data = "it is written here" if gap.data.writes else "it is written here, by another CTA"
+                notes = [
+                    (gap.data if gap.data.writes else handover.write, data),
+                    (gap.word, "the word that tells of it"),
+                ]
+                notes += [(handover.read, "it is read here, by another CTA")] if gap.data.writes else []
+                related = tuple((access.point, text) for access, text in notes if access.point != here)
                 confidence = Confidence.PROVED if gap.certain else Confidence.POSSIBLE
                 yield Hit(here, gap_text(gap), related, confidence, is_of_block=True, is_beyond=True)
 

@@ -2,25 +2,28 @@
 
 Property: `GlobalAccess.arrays` names every array that an address may be in, if addresses are made as compilers make
 them: a pointer, and sums of offsets. An array is what one pointer of the host points to (a parameter), what a pointer
-in another array points to, what a tensor map describes, or a variable of the module. Empty: nothing is known.
+in another array points to, what a tensor map describes, or a variable of the module. `ANYWHERE` is among them, or none
+is, where an address may be in others.
 
 Argument: definitions are followed backwards through sums, copies, conversions of address spaces, choices and merges;
-what is multiplied, shifted or narrower than a pointer is an offset.
+what is multiplied, shifted or narrower than a pointer is an offset. Other numbers of 64 bits may be pointers to
+anywhere, and so may pointers in an array that the kernel writes.
 
-Not covered: two pointers of the host into the same memory, which are taken for two arrays.
+Not covered: two pointers of the host into the same memory, which are taken for two arrays; what tensor maps describe
+that the kernel changes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ...cfg import AtomKind, Name
 from ...cfg.linear import Linear
 from ...cfg.optypes import typing_of
-from ...ir import Address, Instruction, Operand, Register, Symbol, SymbolOffset
+from ...ir import Address, Instruction, Operand, Register, Symbol, SymbolOffset, Vector
 from ...isa.modifier import Mod
 from ...opcodes.op import Op
 from ...opcodes.spec import OperandKind, OperandSpec, Trait
@@ -29,6 +32,10 @@ if TYPE_CHECKING:
     from ...view import KernelView
 
 _FOLLOWED = frozenset({Op.ADD, Op.SUB, Op.MOV, Op.CVTA, Op.SELP, Op.AND, Op.OR, Op.BFI, Op.CVT})
+_OFFSETS = frozenset(
+    {Op.MUL, Op.SHL, Op.SHR, Op.NEG, Op.NOT, Op.REM, Op.DIV, Op.BFE, Op.MIN, Op.MAX, Op.ABS, Op.CNOT}
+)
+"""What makes no pointer, though its result may have as many bits."""
 _LOADS = frozenset({Op.LD, Op.LD_NC})
 _STRONG = (Mod.VOLATILE, Mod.RELAXED, Mod.ACQUIRE, Mod.RELEASE, Mod.MMIO, ".cv")
 _ACCESSING = frozenset(
@@ -61,6 +68,8 @@ class Array:
 
 
 _GRID_BARRIER = Array("the grid barrier", followed=1)
+ANYWHERE = Array("memory by a pointer that is not known")
+"""Stands for any array."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,9 +90,14 @@ class GlobalAccess:
     map_at: Linear | None = None
     """Where in global memory the tensor map is by which it is made."""
 
+    @property
+    def is_known(self) -> bool:
+        """Tell whether the address is surely in one of the arrays."""
+        return bool(self.arrays) and ANYWHERE not in self.arrays
+
     def may_meet(self, other: GlobalAccess) -> bool:
         """Tell whether both may be of one array."""
-        if self.arrays and other.arrays and self.arrays.isdisjoint(other.arrays):
+        if self.is_known and other.is_known and self.arrays.isdisjoint(other.arrays):
             return False
         mine, its = self.map_at, other.map_at
         return mine is None or its is None or mine.terms != its.terms or mine.constant == its.constant
@@ -99,13 +113,15 @@ class GlobalArrays:
     @cached_property
     def accesses(self) -> tuple[GlobalAccess, ...]:
         """All accesses, in the order of the text; instructions that never run have none."""
-        return tuple(
+        found = [
             access
             for point, instruction in enumerate(self._view.body.instructions)
             if not _ACCESSING.isdisjoint(instruction.operation.traits)
             and not self._view.facts.never_runs(point)
             for access in self._of(point, instruction)
-        )
+        ]
+        written = {array for access in found if access.writes for array in access.arrays}
+        return tuple(_with_published(access, written) for access in found)
 
     def _of(self, point: int, instruction: Instruction) -> Iterator[GlobalAccess]:
         traits, slots = instruction.operation.traits, instruction.operation.slots
@@ -204,13 +220,17 @@ class GlobalArrays:
             yield from self._parts(name.site, instruction.operands[-1:], found)
         elif op in _FOLLOWED:
             yield from self._parts(name.site, instruction.operands[1:], found)
+        elif op not in _OFFSETS and typing_of(instruction.operation).width == _POINTER_BITS:
+            found.add(ANYWHERE)
 
-    def _parts(self, point: int, operands: tuple[Operand, ...], found: set[Array]) -> Iterator[Name]:
+    def _parts(self, point: int, operands: Sequence[Operand], found: set[Array]) -> Iterator[Name]:
         for operand in operands:
             if isinstance(operand, Register):
                 yield self._view.facts.name(point, operand)
             elif isinstance(operand, (Symbol, SymbolOffset)):
                 found.update(self._symbol(point, operand))
+            elif isinstance(operand, Vector):
+                yield from self._parts(point, operand.elements, found)
 
     def _loaded(self, name: Name, instruction: Instruction) -> Iterator[Array]:
         """Yield what a loaded pointer points to."""
@@ -222,15 +242,26 @@ class GlobalArrays:
                     yield Array(self._short(atom.name), atom.at, 1)
                 return
         address = instruction.get("a")
-        is_pointer = typing_of(instruction.operation).width == _POINTER_BITS
-        if is_pointer and isinstance(address, Address):
-            for each in self._operand(name.site, address.base):
-                if each.followed < _MOST_FOLLOWED and each.name != _ELSEWHERE:
-                    yield each.beyond
+        if typing_of(instruction.operation).width != _POINTER_BITS or not isinstance(address, Address):
+            return
+        behind = self._operand(name.site, address.base)
+        if instruction.operation.slots.get("space", "") not in _GLOBAL or not behind:
+            yield ANYWHERE
+        for each in behind:
+            is_followed = each.followed < _MOST_FOLLOWED and each not in (ANYWHERE, Array(_ELSEWHERE))
+            yield each.beyond if is_followed else ANYWHERE
 
     def _short(self, name: str) -> str:
         """Return a name without that of the kernel, which nvcc and Triton put in front of the numbers of parameters."""
         return name.removeprefix(f"{self._view.function.name}_")
+
+
+def _with_published(access: GlobalAccess, written: set[Array]) -> GlobalAccess:
+    """Return an access whose pointer may be one that the kernel itself has stored as one to anywhere."""
+    stored = access.map_at is None and any(
+        Array(each.name, each.at, each.followed - 1) in written for each in access.arrays if each.followed > 1
+    )
+    return replace(access, arrays=access.arrays | {ANYWHERE}) if stored else access
 
 
 _ELSEWHERE = "(no global memory)"

@@ -4,44 +4,42 @@ A thread writes an array, then tells of it by a *word*: an atomic operation or a
 the array behind an observation: an atomic operation whose result is used, or a strong load.
 
 Property: a handover with no `gaps` is in order if who observes the word knows by its value that all that is read has
-been told of. A `Gap` that is `certain` is one that each way of telling, or of observing, has, between accesses of which
-the solver's terms are not needed to see that they are of different CTAs: what is read has an address that neither the
-CTA nor anything loaded decides, so that it is the same for all CTAs.
+been told of. What a `Gap` that is `certain` names is missing on each way (`global_certainty`).
 
-Argument: between the write and the word, and between the observation and the read, stand a barrier where other threads
-may be concerned, and a release or an acquire of the scope of the GPU (PTX ISA 8.8, causality order through barriers).
-A fence on the other side of the barrier than the word counts, too: the hardware makes writes visible to the GPU there.
+Argument: on each way of the graph between the write and each word behind it stands a barrier of the block, unless one
+thread does both, and a release of the scope of the GPU or a fence; the same between each observation and the read, and
+an acquire (PTX ISA 8.8, causality order through barriers). A fence on the other side of the barrier than the word
+counts, too: the hardware makes writes visible to the GPU there.
 
-Not covered: what the value of a word says; which threads meet at a barrier; words that one role writes for another.
+Not covered: what the value of a word says; words that one role writes for another; that asynchronous copies need a
+proxy fence to read what others have stored.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cached_property
 from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 from ...cfg import Uniformity
-from ...ir import Instruction
 from ...isa.modifier import Mod
 from ...opcodes.op import Op
 from ...opcodes.spec import Trait
 from .divergence import controlling
 from .global_arrays import Array, GlobalAccess, GlobalArrays
+from .global_certainty import Certainty, Sides
 from .global_places import Decided, GlobalPlaces
-from .paths import Paths, Query
+from .global_ways import GlobalWays
 
 if TYPE_CHECKING:
     from ...view import KernelView
 
-_WARP = 32
-_MOST_ASKED = 200
-"""Searches of paths in one kernel; what is not looked at then is not decided."""
-_WIDE = (Mod.GPU, Mod.SYS, Mod.GL)
+_MOST_PAIRS = 500
+"""Pairs of accesses that are looked at in one kernel; what is left is not decided."""
 _RELEASING = (Mod.RELEASE, Mod.ACQ_REL)
 _ACQUIRING = (Mod.ACQUIRE, Mod.ACQ_REL)
 
@@ -60,9 +58,6 @@ class Missing(Enum):
     EFFORT = "time to look at all ways"
     ROLES = "a way of one thread"
     """The two are in different roles, and what lies between is not followed."""
-
-
-_NOT_FOLLOWED = frozenset({Missing.COHERENCE, Missing.EFFORT, Missing.ROLES})
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,25 +88,32 @@ class GlobalHandovers:
     def __init__(self, view: KernelView) -> None:
         self._view = view
         self._cfg = view.cfg
-        self._accesses = tuple(self._one_of_each_row(view.get(GlobalArrays).accesses))
         self._places = view.get(GlobalPlaces)
-        self._asked = 0
-        self._paths: dict[tuple[frozenset[int], frozenset[int], frozenset[int]], bool] = {}
+        self._ways = view.get(GlobalWays)
+        self._pairs = 0
+
+    @cached_property
+    def _accesses(self) -> tuple[GlobalAccess, ...]:
+        return tuple(self._one_of_each_row(self._view.get(GlobalArrays).accesses))
 
     def _one_of_each_row(self, accesses: Iterable[GlobalAccess]) -> Iterator[GlobalAccess]:
-        """Yield one of those accesses that a thread makes together, with nothing between that orders anything."""
+        """Yield one of those accesses that a thread makes together, side by side, with nothing between that orders."""
         instructions = self._view.body.instructions
-        ordering = [p for p, each in self._instructions() if not _ORDERING.isdisjoint(each.operation.traits)]
+        ordering = [
+            p for p, each in enumerate(instructions) if not _ORDERING.isdisjoint(each.operation.traits)
+        ]
         seen: set[object] = set()
         for each in accesses:
             guard = instructions[each.point].guard
             executes = (
                 None if guard is None else (self._view.facts.name(each.point, guard.register), guard.negated)
             )
+            linear = self._view.facts.value(each.point, each.operand).linear
             row = (self._cfg.graph.block_of[each.point], bisect_left(ordering, each.point), executes)
+            place = each.operand.base if linear is None else linear.terms
             what = (each.arrays, each.map_at, each.reads, each.writes, each.is_asynchronous, each.is_strong)
-            if each.is_strong or (row, what) not in seen:
-                seen.add((row, what))
+            if each.is_strong or (row, place, what) not in seen:
+                seen.add((row, place, what))
                 yield each
 
     @cached_property
@@ -127,18 +129,27 @@ class GlobalHandovers:
         deciding = [each for each in seen if each.is_atomic or self._places.decides_branches(each.point)]
         return tuple(deciding or seen)
 
+    def _may_observe(self, access: GlobalAccess) -> bool:
+        instruction = self._view.body.instructions[access.point]
+        if not (access.reads and access.is_strong and instruction.operation.op in _OBSERVING):
+            return False
+        if access.is_narrow and self._places.decided_by(access) != frozenset():
+            return False
+        return not access.is_atomic or bool(self._view.facts.uses(access.point))
+
     @cached_property
     def _writes(self) -> tuple[GlobalAccess, ...]:
         return tuple(each for each in self._accesses if each.writes)
 
-    @cached_property
-    def _tellers(self) -> tuple[GlobalAccess, ...]:
-        """The writes of words; weak ones of a word that is written strongly, too, are none, such as its reset."""
-        found = [each for each in self._writes if any(each.may_meet(word) for word in self.words)]
+    def _tellers(self, words: Sequence[GlobalAccess]) -> tuple[GlobalAccess, ...]:
+        """Return the writes of words; weak ones of a word that is written strongly, too, are none: its resets."""
+        found = [each for each in self._writes if any(each.may_meet(word) for word in words)]
         return tuple(
             each for each in found
             if each.is_strong or not any(other.is_strong and other.may_meet(each) for other in found)
         )  # fmt: skip
+
+    # ---- handovers
 
     @cached_property
     def all(self) -> tuple[Handover, ...]:
@@ -169,192 +180,197 @@ class GlobalHandovers:
         if not write.may_meet(read) or places.is_own(write, read) or places.is_guess(read, write):
             return False
         if not self.words:
-            decided = places.decided_by(write)
-            return places.is_of_all(write, read) and decided is not None and Decided.CTA in decided
+            return places.are_shared(write, read) and Decided.CTA in (places.decided_by(write) or ())
         return not places.is_alike(write, read) or any(
             self._may_follow(word.point, read.point) for word in self.words
         )
-
-    def _may_observe(self, access: GlobalAccess) -> bool:
-        instruction = self._view.body.instructions[access.point]
-        if not (access.reads and access.is_strong and instruction.operation.op in _OBSERVING):
-            return False
-        if access.is_narrow and self._places.decided_by(access) != frozenset():
-            return False
-        return not access.is_atomic or bool(self._view.facts.uses(access.point))
 
     def _may_follow(self, first: int, then: int) -> bool:
         """Tell whether one may come behind the other, in one thread or because they are of different roles."""
         return self._cfg.reaches(first, then) or not self._cfg.reaches(then, first)
 
-    def _handover(self, writes: list[GlobalAccess], reads: list[GlobalAccess]) -> Handover:
-        """Return the first write and read of an array, with the gaps: all of them, or one if none can be certain."""
-        plain = [write for write in writes if not write.is_strong and self.words]
-        of_all = {read: [write for write in plain if self._places.is_of_all(write, read)] for read in reads}
-        shared = {write for found in of_all.values() for write in found}
+    def _handover(self, writes: Sequence[GlobalAccess], reads: Sequence[GlobalAccess]) -> Handover:
+        """Return a handover by the word with the fewest gaps."""
+        if not self.words:
+            gap = Gap(Missing.WORD, writes[0], writes[0])
+            return Handover(writes[0], reads[0], reads[0], (gap,))
+        found: list[Handover] = []
+        for arrays in dict.fromkeys(word.arrays for word in self.words):
+            words = [word for word in self.words if word.arrays == arrays]
+            found.append(self._by_word(writes, reads, words))
+            if not found[-1].gaps:
+                return found[-1]
+        best = min(found, key=lambda each: len(each.gaps))
+        if len(found) > 1:
+            return replace(best, gaps=tuple(replace(gap, certain=False) for gap in best.gaps))
+        return best
+
+    def _by_word(
+        self, writes: Sequence[GlobalAccess], reads: Sequence[GlobalAccess], words: Sequence[GlobalAccess]
+    ) -> Handover:
+        tellers = self._tellers(words)
+        certainty = Certainty(self._view, words, tellers)
         found = chain(
-            *(self._release_gaps(write, certain=write in shared) for write in writes),
-            *(self._acquire_gaps(read, certain=bool(of_all[read])) for read in reads),
+            *(self._release_gaps(write, reads, tellers, certainty) for write in writes),
+            *(self._acquire_gaps(read, writes, words, certainty) for read in reads),
         )
-        gaps = tuple(dict.fromkeys(found if shared else islice(found, 1)))
-        observed = next(
-            (word for word in self.words if self._may_follow(word.point, reads[0].point)), reads[0]
-        )
-        return Handover(writes[0], reads[0], observed, gaps)
+        gaps = dict.fromkeys(found if certainty.may_be(writes, reads) else islice(found, 1))
+        observed = next((word for word in words if self._may_follow(word.point, reads[0].point)), words[0])
+        return Handover(writes[0], reads[0], observed, tuple(gaps))
 
     # ---- what is missing
 
-    def _release_gaps(self, write: GlobalAccess, *, certain: bool) -> Iterator[Gap]:
+    def _release_gaps(
+        self,
+        write: GlobalAccess,
+        reads: Sequence[GlobalAccess],
+        tellers: Sequence[GlobalAccess],
+        certainty: Certainty,
+    ) -> Iterator[Gap]:
         """Yield what is missing between a write and the words behind it; it is certain only if each word lacks it."""
-        telling = [
-            each for each in self._tellers if each != write and self._may_follow(write.point, each.point)
-        ]
+        telling = [each for each in tellers if each != write and self._may_follow(write.point, each.point)]
         if not telling:
             yield Gap(Missing.WORD, write, write)
-        missing = [frozenset(self._missing_before(write, word)) for word in telling]
-        lacks_all = all(each - _NOT_FOLLOWED for each in missing)
-        for word, each in zip(telling, missing, strict=True):
-            for what in sorted(each, key=lambda what: what.name):
-                sure = certain and lacks_all and what in (Missing.WRITERS_BARRIER, Missing.RELEASE)
-                yield Gap(what, write, word, sure)
+        found = [
+            Gap(what, write, word) for word in telling for what in self._missing_before(write, word, tellers)
+        ]
+        sides = Sides(write, tuple(reads), tuple(telling))
+        for gap in found:
+            closing = self._closing(gap.missing, gap.word, tellers)
+            is_barrier = gap.missing is Missing.WRITERS_BARRIER
+            sure = closing is not None and certainty.lacks_release(
+                sides, is_barrier=is_barrier, closing=closing
+            )
+            yield replace(gap, certain=sure)
 
-    def _missing_before(self, write: GlobalAccess, word: GlobalAccess) -> Iterator[Missing]:
+    def _missing_before(
+        self, write: GlobalAccess, word: GlobalAccess, tellers: Sequence[GlobalAccess]
+    ) -> Iterator[Missing]:
         start, end = write.point, word.point
-        if self._is_over:
+        if self._is_over():
             yield Missing.EFFORT
             return
         if not self._cfg.reaches(start, end):
             yield Missing.ROLES
             return
-        if write.is_asynchronous and self._is_open(start, end, self._writing_waits):
+        if write.is_asynchronous and not self._ways.is_awaited(start, end):
             yield Missing.WRITING_WAIT
-        if self._is_for_fewer(end, start) and self._comes(start, end, self._meetings_for(end)):
+        if not self._is_by_each(start, word) and self._ways.is_open(
+            start, end, self._ways.meetings_of(start, end)
+        ):
             yield Missing.WRITERS_BARRIER
-        if not self._does(word, _RELEASING) and self._is_open(start, end, self._releases(word)):
+        if not self._does(word, _RELEASING) and self._ways.is_parted_open(
+            start, end, self._releases(word, tellers)
+        ):
             yield Missing.RELEASE
 
-    def _acquire_gaps(self, read: GlobalAccess, *, certain: bool) -> Iterator[Gap]:
+    def _acquire_gaps(
+        self,
+        read: GlobalAccess,
+        writes: Sequence[GlobalAccess],
+        words: Sequence[GlobalAccess],
+        certainty: Certainty,
+    ) -> Iterator[Gap]:
         """Yield what is missing between observations and what is read behind them."""
-        observed = [each for each in self.words if self._may_follow(each.point, read.point)]
+        observed = [each for each in words if self._may_follow(each.point, read.point)]
         if not observed:
             yield Gap(Missing.OBSERVATION, read, read)
-        missing = [frozenset(self._missing_behind(word, read)) for word in observed]
-        lacks_all = all(each - _NOT_FOLLOWED for each in missing)
-        for word, each in zip(observed, missing, strict=True):
-            for what in sorted(each, key=lambda what: what.name):
-                yield Gap(what, read, word, certain and lacks_all and what not in _NOT_FOLLOWED)
+        if self._view.body.instructions[read.point].operation.op is Op.LD_NC:
+            yield Gap(Missing.COHERENCE, read, read)
+        found = [
+            Gap(what, read, word) for word in observed for what in self._missing_behind(word, read, words)
+        ]
+        for gap in found:
+            closing = self._closing(gap.missing, gap.word, words)
+            is_barrier = gap.missing is Missing.READERS_BARRIER
+            sure = closing is not None and certainty.lacks_acquire(
+                read, writes, observed, is_barrier=is_barrier, closing=closing
+            )
+            yield replace(gap, certain=sure)
 
-    def _missing_behind(self, word: GlobalAccess, read: GlobalAccess) -> Iterator[Missing]:
+    def _missing_behind(
+        self, word: GlobalAccess, read: GlobalAccess, words: Sequence[GlobalAccess]
+    ) -> Iterator[Missing]:
         start, end = word.point, read.point
-        if self._is_over:
+        if self._is_over():
             yield Missing.EFFORT
             return
-        if self._view.body.instructions[end].operation.op is Op.LD_NC:
-            yield Missing.COHERENCE
         if not self._cfg.reaches(start, end):
             yield Missing.ROLES
             return
-        if self._is_for_fewer(start, end) and self._comes(start, end, self._meetings_for(start)):
+        if not self._is_by_each(end, word) and self._ways.is_open(
+            start, end, self._ways.meetings_of(start, end)
+        ):
             yield Missing.READERS_BARRIER
-        if not self._does(word, _ACQUIRING) and self._is_open(start, end, self._fences(_ACQUIRING)):
+        if not self._does(word, _ACQUIRING) and self._ways.is_parted_open(start, end, self._acquires(words)):
             yield Missing.ACQUIRE
 
-    def _is_open(self, start: int, end: int, closing: frozenset[int]) -> bool:
-        """Tell whether a way leads past none of some points: of one thread, or of two that meet at a barrier."""
-        if self._comes(start, end, closing):
-            return True
-        return any(
-            self._comes(start, meeting, closing) and self._comes(meeting, end, closing)
-            for meeting in sorted(self._meetings)
-            if self._cfg.reaches(start, meeting) and self._cfg.reaches(meeting, end)
-        )
+    def _closing(
+        self, missing: Missing, word: GlobalAccess, of_kind: Sequence[GlobalAccess]
+    ) -> frozenset[int] | None:
+        """Return what would close a gap of a kind that may be certain."""
+        match missing:
+            case Missing.WRITERS_BARRIER | Missing.READERS_BARRIER:
+                return self._ways.meetings | self._ways.warp_meetings
+            case Missing.RELEASE:
+                return self._releases(word, of_kind)
+            case Missing.ACQUIRE:
+                return self._acquires(of_kind)
+            case _:
+                return None
 
-    def _comes(self, start: int, end: int, barred: frozenset[int]) -> bool:
-        key = (frozenset({start}), frozenset({end}), barred)
-        if key not in self._paths:
-            self._asked += 1
-            self._paths[key] = self._view.get(Paths.of).find(Query(*key)) is not None
-        return self._paths[key]
-
-    @property
     def _is_over(self) -> bool:
-        return self._asked > _MOST_ASKED
+        self._pairs += 1
+        return self._pairs > _MOST_PAIRS
 
-    def _is_for_fewer(self, one: int, other: int) -> bool:
-        """Tell whether a thread may execute `other` and none but another one `one`: a branch parts the two.
+    def _is_by_each(self, data: int, word: GlobalAccess) -> bool:
+        """Tell whether a thread that comes to the data comes to a word of its own.
 
-        Branches that a thread comes to behind `one` do not keep it from that.
+        One thread does both; or no branch but those that the word decides keeps a thread that comes to one from the
+        other, and the word counts who comes to it.
         """
+        if self._ways.are_of_one_thread(data, word.point):
+            return True
+        return word.is_atomic and self._are_together(data, word.point)
+
+    def _are_together(self, data: int, word: int) -> bool:
+        """Tell whether no branch that parts threads is around the word alone, nor a guard."""
         dominates, block_of = self._cfg.dominators.dominates, self._cfg.graph.block_of
-        around = set(controlling(self._cfg, block_of[other]))
-        mine = [
-            branch for branch, taken in controlling(self._cfg, block_of[one])
+        around = set(controlling(self._cfg, block_of[data]))
+        alone = [
+            branch for branch, taken in controlling(self._cfg, block_of[word])
             if (branch, taken) not in around
-            and not dominates(block_of[one], branch)
+            and not dominates(block_of[word], branch)
             and not self._is_of_words(branch)
         ]  # fmt: skip
-        if any(self._view.facts.branch_uniformity(branch) > Uniformity.CTA for branch in mine):
+        if any(self._view.facts.branch_uniformity(branch) > Uniformity.CTA for branch in alone):
+            return False
+        guard, other = (self._view.body.instructions[point].guard for point in (word, data))
+        if guard is None or self._view.facts.uniform(word, guard.register) <= Uniformity.CTA:
             return True
-        guard = self._view.body.instructions[one].guard
-        return guard is not None and self._view.facts.uniform(one, guard.register) > Uniformity.CTA
+        return (
+            other is not None
+            and guard.negated is other.negated
+            and self._view.facts.same_definition(word, guard.register, data, other.register)
+        )
 
     def _is_of_words(self, branch: int) -> bool:
         """Tell whether a branch is decided by an observation: who learns enough goes on, the others look again."""
         observed = frozenset(word.point for word in self.words)
         return self._places.depends(self._cfg.blocks[branch].last, observed)
 
-    # ---- what stands between
-
-    def _instructions(self) -> Iterator[tuple[int, Instruction]]:
-        yield from enumerate(self._view.body.instructions)
-
-    @cached_property
-    def _meetings(self) -> frozenset[int]:
-        """Where threads of several warps wait for each other."""
-        return frozenset(
-            point for point, each in self._instructions()
-            if each.operation.op is not Op.BAR_WARP_SYNC and _meets(each)
-        )  # fmt: skip
-
-    def _meetings_for(self, point: int) -> frozenset[int]:
-        """Return the meetings that order a point behind, or in front of, what other threads do.
-
-        A barrier of the warp is one for what a lane of each warp does.
-        """
-        threads = self._view.launch.max_threads
-        is_of_warps = (threads is not None and threads <= _WARP) or (
-            self._view.facts.execution(point).elected and not self._view.facts.execution(point).single_thread
-        )
-        if not is_of_warps:
-            return self._meetings
-        return self._meetings | {
-            p for p, each in self._instructions() if each.operation.op is Op.BAR_WARP_SYNC
-        }
-
-    @cached_property
-    def _writing_waits(self) -> frozenset[int]:
-        return frozenset(
-            point for point, each in self._instructions()
-            if each.operation.op is Op.CP_ASYNC_BULK_WAIT_GROUP and not each.operation.has(Mod.READ)
-        )  # fmt: skip
-
-    def _fences(self, directions: tuple[Mod, ...]) -> frozenset[int]:
-        """Return the fences of the scope of the GPU in a direction, and observations that acquire."""
-        other = Mod.ACQUIRE if Mod.RELEASE in directions else Mod.RELEASE
-        fences = frozenset(
-            point for point, each in self._instructions()
-            if each.operation.op in (Op.FENCE, Op.MEMBAR)
-            and each.operation.slots.get("scope") in _WIDE
-            and not each.operation.has(other)
-        )  # fmt: skip
-        if Mod.ACQUIRE not in directions:
-            return fences
-        return fences | {each.point for each in self.words if self._does(each, _ACQUIRING)}
-
-    def _releases(self, word: GlobalAccess) -> frozenset[int]:
+    def _releases(self, word: GlobalAccess, tellers: Sequence[GlobalAccess]) -> frozenset[int]:
         """Return fences, and earlier releases by the same word: a later write of it goes on with what they released."""
-        same = (each for each in self._tellers if each.arrays == word.arrays and self._does(each, _RELEASING))
-        return self._fences(_RELEASING) | {each.point for each in same}
+        same = (
+            each.point
+            for each in tellers
+            if self._does(each, _RELEASING) and self._places.is_alike(each, word)
+        )
+        return self._ways.fences(Mod.RELEASE) | {*same}
+
+    def _acquires(self, words: Sequence[GlobalAccess]) -> frozenset[int]:
+        """Return fences, and observations of the same words that acquire."""
+        return self._ways.fences(Mod.ACQUIRE) | {each.point for each in words if self._does(each, _ACQUIRING)}
 
     def _does(self, access: GlobalAccess, words: tuple[Mod, ...]) -> bool:
         """Tell whether an access releases, or acquires, for the GPU."""
@@ -366,11 +382,3 @@ _ORDERING = frozenset(
     {Trait.BARRIER, Trait.MBARRIER, Trait.FENCE, Trait.WAIT, Trait.ATOMIC, Trait.CALL, Trait.ANYTHING}
 )
 _OBSERVING = frozenset({Op.LD, Op.ATOM})
-_ONLY_ARRIVES = frozenset({Op.BAR_ARRIVE, Op.BARRIER_CLUSTER_ARRIVE})
-
-
-def _meets(instruction: Instruction) -> bool:
-    traits = instruction.operation.traits
-    if Trait.MBARRIER in traits:
-        return Trait.WAIT in traits
-    return Trait.BARRIER in traits and instruction.operation.op not in _ONLY_ARRIVES

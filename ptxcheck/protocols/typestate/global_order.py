@@ -18,13 +18,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ...isa.modifier import Mod
-from ...opcodes.op import Op
 from ...verdict import AssumptionSource, Property, Reason, Verdict, VerdictKind
 from .dependent_launch import DependentLaunch
-from .global_arrays import GlobalAccess, GlobalArrays
+from .global_arrays import ANYWHERE, GlobalAccess, GlobalArrays
 from .global_handover import Gap, GlobalHandovers, Missing
-from .paths import Paths, Query
+from .global_ways import GlobalWays
 
 if TYPE_CHECKING:
     from ...view import KernelView
@@ -73,28 +71,29 @@ class GlobalOrder:
         return wrong, open_, taken
 
     def _read_back(self) -> Iterator[Reason]:
-        """Yield reads of arrays to which copies may be under way: their sources were read, no more is waited for."""
-        waits = frozenset(
-            point for point, each in enumerate(self._view.body.instructions)
-            if each.operation.op is Op.CP_ASYNC_BULK_WAIT_GROUP and not each.operation.has(Mod.READ)
-        )  # fmt: skip
+        """Yield reads of arrays to which copies may be under way, or of which other threads may not know the end."""
+        ways = self._view.get(GlobalWays)
         for copy in filter(_is_copy_out, self._accesses):
-            reads = (
-                frozenset()
-                if not copy.arrays
-                else frozenset(
-                    each.point
-                    for each in self._accesses
-                    if each.reads and each.arrays and each.may_meet(copy)
-                )
-            )
-            query = Query(frozenset({copy.point}), reads, waits)
-            found = self._view.get(Paths.of).find(query) if reads else None
-            if found is not None:
-                yield Reason(
-                    f"a copy to {names(copy)} may be under way when this reads it: no wait between is for the writing",
-                    found.then,
-                )
+            for read in self._accesses:
+                if not read.reads or read.is_atomic or not copy.may_meet(read):
+                    continue
+                if not self._view.cfg.reaches(copy.point, read.point):
+                    continue
+                if not ways.is_awaited(copy.point, read.point):
+                    text = f"a copy to {names(copy)} may be under way when this reads it: its writing is not waited for"
+                    yield Reason(text, read.point)
+                elif not self._is_met(copy.point, read.point, ways):
+                    text = f"other threads than the one that waits for the copy to {names(copy)} read it here"
+                    yield Reason(text, read.point)
+
+    def _is_met(self, copy: int, read: int, ways: GlobalWays) -> bool:
+        """Tell whether who reads has waited for a copy itself, or has met who has."""
+        if ways.are_of_one_thread(copy, read):
+            return True
+        behind = frozenset(
+            point for point in ways.meetings_of(copy, read) if self._view.cfg.reaches(copy, point)
+        )
+        return not ways.is_open(None, read, behind) and not ways.is_open(copy, read, behind)
 
     def _early(self) -> Iterator[Reason]:
         """Yield what is taken of the kernel in front, which may not have ended when this accesses global memory."""
@@ -145,7 +144,8 @@ def gap_text(gap: Gap) -> str:
 def names(*accesses: GlobalAccess) -> str:
     """Return the arrays of some accesses as they are written in messages."""
     arrays = sorted({array for access in accesses for array in access.arrays})
-    return " or ".join(f"`{each}`" for each in arrays) or "memory by a pointer that is not known"
+    written = [str(each) if each == ANYWHERE else f"`{each}`" for each in arrays]
+    return " or ".join(written) or str(ANYWHERE)
 
 
 _IN_FRONT_OF_READS = frozenset({Missing.READERS_BARRIER, Missing.ACQUIRE})

@@ -1,14 +1,14 @@
 """Which places of an array an access is of, as far as that tells CTAs apart; and what becomes of what is loaded.
 
-Property: `is_of_all(write, read)` holds only if no CTA, and nothing that is loaded or exchanged, decides the address of
-the read, nor anything loaded that of the write: all CTAs read the same places, and the write is of one of a set that
-the CTAs, the threads and the host decide; or if both have one address, in which an index of the CTA that the kernel
-reads plays no part. `is_own(write, read)` holds only if a thread reads where it has written itself, and no thread of
-another CTA writes there. `decides_branches(point)` holds if some branch or guard depends, through registers, on what an
-instruction leaves.
+Property: `decided_by(access)` names everything besides the thread in its CTA, constants and the size of the grid that
+the address may depend on. `is_own(write, read)` holds only if a thread reads where it has written itself, and no thread
+of another CTA writes there. `are_shared(write, read)` holds only if all CTAs read the same places of an array, of which
+each writes some, or the same ones. `decides_branches(point)` holds if some branch or guard depends, through registers,
+on what an instruction leaves.
 
 Argument: definitions are followed backwards, through merges and the branches that decide these. Equal addresses that
-have each index of the CTA that the kernel reads, in sums and products alone, are the thread's own.
+have each index of the CTA that the kernel reads, in sums and products alone, are the thread's own, unless the numbers
+by which indices are multiplied say that rows overlap.
 
 Not covered: rows that overlap as the host passes a pitch that is too small; sums that wrap around.
 """
@@ -20,12 +20,14 @@ from enum import Enum
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from ...cfg import Name
-from ...cfg.special import special_name
-from ...ir import Component, Register
+from ...cfg import AtomKind, Name
+from ...ir import Register
 from ...opcodes.op import Op
 from ...opcodes.spec import Trait
-from .global_arrays import GlobalAccess
+from .divergence import controlling
+from .global_arrays import Array, GlobalAccess
+from .global_rows import INDEX, Rows, specials_of
+from .shared_access import access_bytes
 
 if TYPE_CHECKING:
     from ...view import KernelView
@@ -33,19 +35,21 @@ if TYPE_CHECKING:
 _FROM_MEMORY = frozenset(
     {Trait.LOAD, Trait.ATOMIC, Trait.VOLATILE, Trait.CROSS_LANE, Trait.CALL, Trait.ANYTHING}
 )
-_INDEX = "%ctaid"
-_PLACES = (_INDEX, "%clusterid", "%cluster_ctaid", "%smid", "%gridid")
+_PLACES = (INDEX, "%clusterid", "%cluster_ctaid", "%cluster_ctarank", "%smid", "%gridid")
+_SIZES = ("%nctaid", "%nclusterid")
 _AFFINE = frozenset({Op.ADD, Op.SUB, Op.MUL, Op.MAD, Op.SHL, Op.MOV, Op.CVT, Op.CVTA, Op.LD})
 """What sums with factors are made of; loads are those of parameters, as nothing else that is loaded may decide."""
+_SHARED = ".shared"
 _MOST_USES = 2000
 _COMPARE_AND_SWAP = ".cas"
 
 
 class Decided(Enum):
-    """What an address depends on, besides the thread in its CTA and what the host passes."""
+    """What an address or a branch may depend on, besides the thread in its CTA, constants and the size of the grid."""
 
     CTA = "the CTA"
     DATA = "what is loaded or exchanged"
+    HOST = "what the host passes"
 
 
 class GlobalPlaces:
@@ -54,23 +58,67 @@ class GlobalPlaces:
     def __init__(self, view: KernelView) -> None:
         self._view = view
         self._facts = view.facts
+        self._decided: dict[GlobalAccess, frozenset[Decided] | None] = {}
+        self._behind_names: dict[Name, frozenset[Name]] = {}
 
-    def is_of_all(self, write: GlobalAccess, read: GlobalAccess) -> bool:
-        """Tell whether all CTAs, or all along an axis of the grid, read the same places, which one of them writes."""
-        ours, its = self.decided_by(write), self.decided_by(read)
-        if ours is None or its is None or Decided.DATA in ours | its:
-            return False
-        if Decided.CTA not in its:
-            return True
-        return self.is_alike(write, read) and not self._indices <= self._indices_in(self._names(write))
+    # ---- what decides
 
     def decided_by(self, access: GlobalAccess) -> frozenset[Decided] | None:
         """Return what the address of an access depends on; None where a tensor map has coordinates besides."""
         if access.operand.extra:
             return None
+        if access not in self._decided:
+            self._decided[access] = self.behind(self._names(access), access.arrays)
+        return self._decided[access]
+
+    def behind(
+        self,
+        names: Iterable[Name],
+        arrays: frozenset[Array] = frozenset(),
+        observed: frozenset[int] = frozenset(),
+    ) -> frozenset[Decided]:
+        """Return what some definitions depend on, but for pointers to some arrays and what some points leave."""
         return frozenset(
-            each for name in self._names(access) if name.site >= 0 for each in self._decisions(name.site)
+            each
+            for name in names
+            if name.site >= 0 and name.site not in observed
+            for each in self._decisions(name, arrays)
         )
+
+    def of_branch(self, block: int, observed: frozenset[int]) -> frozenset[Decided]:
+        """Return what decides the branch at the end of a block, besides what some points leave."""
+        last = self._view.cfg.blocks[block].last
+        return self.behind(self._names_of(self._facts.read_at(last)), observed=observed)
+
+    def _decisions(self, name: Name, arrays: frozenset[Array]) -> Iterator[Decided]:
+        instruction = self._view.body.instructions[name.site]
+        traits, slots = instruction.operation.traits, instruction.operation.slots
+        if Trait.LOAD in traits and slots.get("space", "").startswith(".param"):
+            if not self._is_pointer(name, arrays):
+                yield Decided.HOST
+        elif traits & _FROM_MEMORY:
+            yield Decided.DATA
+        if any(self._places_read(name.site)):
+            yield Decided.CTA
+
+    def _is_pointer(self, name: Name, arrays: frozenset[Array]) -> bool:
+        value = self._facts.value_of(name)
+        if value is None or value.linear is None or len(value.linear.terms) != 1:
+            return False
+        ((atom, _),) = value.linear.terms
+        if atom.kind is not AtomKind.PARAMETER:
+            return False
+        short = atom.name.removeprefix(f"{self._view.function.name}_")
+        return Array(short, atom.at, 1) in arrays
+
+    def _places_read(self, point: int) -> Iterator[str]:
+        """Yield the special registers that an instruction reads and that tell CTAs apart."""
+        return (name for name in self._specials(point) if name.startswith(_PLACES))
+
+    def _specials(self, point: int) -> Iterator[str]:
+        return specials_of(self._view.body.instructions[point])
+
+    # ---- pairs
 
     def is_alike(self, write: GlobalAccess, read: GlobalAccess) -> bool:
         """Tell whether both have the same address, to the letter."""
@@ -86,18 +134,32 @@ class GlobalPlaces:
         return (
             bool(self._indices)
             and self._indices <= self._indices_in(names)
-            and not any(self._indices_in(self._behind((name,))) for name in mixing)
+            and not any(self._indices_in(self._names_of((name,))) for name in mixing)
+            and not Rows(self._view, self._names_of).overlap(write.point, write.operand)
         )
 
-    def _names(self, access: GlobalAccess) -> set[Name]:
-        base = access.operand.base
-        return self._behind((self._facts.name(access.point, base),)) if isinstance(base, Register) else set()
+    def are_shared(self, write: GlobalAccess, read: GlobalAccess) -> bool:
+        """Tell whether all CTAs read the same places of one array, of which each writes some, or the same ones."""
+        ours, its = self.decided_by(write), self.decided_by(read)
+        if ours is None or its or its is None or not ours <= {Decided.CTA}:
+            return False
+        if len(write.arrays) != 1 or write.arrays != read.arrays:
+            return False
+        return self._may_overlap(write, read) if ours else self.is_alike(write, read)
 
-    def _is_affine(self, point: int) -> bool:
-        return self._view.body.instructions[point].operation.op in _AFFINE
+    def _may_overlap(self, write: GlobalAccess, read: GlobalAccess) -> bool:
+        spans: list[tuple[int, int]] = []
+        for each in (write, read):
+            pointer = self._facts.address(each.point, each.operand)
+            if pointer is None:
+                return False
+            low, high = pointer.offset.signed_range
+            spans.append((low, high + max(1, self._bytes(each))))
+        (a, b), (c, d) = spans
+        return a < d and c < b
 
-    def _indices_in(self, names: Iterable[Name]) -> frozenset[str]:
-        return frozenset(index for name in names if name.site >= 0 for index in self._places_read(name.site))
+    def _bytes(self, access: GlobalAccess) -> int:
+        return access_bytes(self._view.body.instructions[access.point]) or 0
 
     def is_guess(self, read: GlobalAccess, write: GlobalAccess) -> bool:
         """Tell whether a load only says what a compare-and-swap of the same word expects, which that verifies."""
@@ -106,44 +168,83 @@ class GlobalPlaces:
             return False
         return self.is_alike(write, read) and self.depends(write.point, frozenset({read.point}))
 
+    # ---- definitions
+
     def depends(self, point: int, sources: frozenset[int]) -> bool:
         """Tell whether what an instruction reads is made of what some others leave."""
-        return any(name.site in sources for name in self._behind(self._facts.read_at(point)))
+        return any(name.site in sources for name in self._names_of(self._facts.read_at(point)))
 
     def decides_branches(self, point: int) -> bool:
         """Tell whether a branch or a guard may depend on what an instruction leaves in registers."""
+        return any(self._is_decision(use, register) for use, register in self._uses_of(point))
+
+    def is_counted(self, point: int) -> bool:
+        """Tell whether what an instruction leaves is compared with a number of CTAs, maybe through shared memory."""
+        uses = {use for use, _ in self._uses_of(point)}
+        if any(self._stores_shared(use) for use in uses):
+            uses |= {
+                each for each, instruction in enumerate(self._view.body.instructions)
+                if instruction.operation.op is Op.SETP and self._reads_shared(each)
+            }  # fmt: skip
+        return any(self._compares_with_the_grid(use) for use in uses)
+
+    def _compares_with_the_grid(self, point: int) -> bool:
+        if self._view.body.instructions[point].operation.op is not Op.SETP:
+            return False
+        names = (name for name in self._names_of(self._facts.read_at(point)) if name.site >= 0)
+        return any(special.startswith(_SIZES) for name in names for special in self._specials(name.site))
+
+    def _stores_shared(self, point: int) -> bool:
+        operation = self._view.body.instructions[point].operation
+        return Trait.STORE in operation.traits and operation.slots.get("space", "").startswith(_SHARED)
+
+    def _reads_shared(self, point: int) -> bool:
         instructions = self._view.body.instructions
-        seen: set[int] = set()
-        work = [point]
-        while work:
-            for use in self._facts.uses(work.pop()):
-                if use in seen:
-                    continue
-                seen.add(use)
-                each = instructions[use]
-                guard = each.guard
-                is_guard = guard is not None and guard.register in self._written_by(seen | {point})
-                if is_guard or Trait.BRANCH in each.operation.traits or len(seen) > _MOST_USES:
-                    return True
-                work.append(use)
-        return False
-
-    def _written_by(self, points: Iterable[int]) -> set[Register]:
-        return {register for point in points for register in self._view.body.instructions[point].writes()}
-
-    @cached_property
-    def _indices(self) -> frozenset[str]:
-        """The indices of the CTA in the grid that the kernel reads."""
-        found = (
-            special_name(operand) or ""
-            for instruction in self._view.body.instructions
-            for operand in instruction.operands
-            if isinstance(operand, (Register, Component))
+        return any(
+            Trait.LOAD in instructions[name.site].operation.traits
+            and instructions[name.site].operation.slots.get("space", "").startswith(_SHARED)
+            for name in self._names_of(self._facts.read_at(point))
+            if name.site >= 0
         )
-        return frozenset(name for name in found if name.startswith(_INDEX))
 
-    def _behind(self, names: Iterable[Name]) -> set[Name]:
+    def _is_decision(self, use: int, register: Register) -> bool:
+        each = self._view.body.instructions[use]
+        return Trait.BRANCH in each.operation.traits or (
+            each.guard is not None and each.guard.register == register
+        )
+
+    def _uses_of(self, point: int) -> Iterator[tuple[int, Register]]:
+        """Yield what reads what an instruction leaves, or what is made of that, with the register."""
+        instructions = self._view.body.instructions
+        seen: set[int] = {point}
+        work = [point]
+        while work and len(seen) < _MOST_USES:
+            source = work.pop()
+            for use in self._facts.uses(source):
+                for register in instructions[source].writes():
+                    yield use, register
+                if use not in seen:
+                    seen.add(use)
+                    work.append(use)
+
+    def _names(self, access: GlobalAccess) -> frozenset[Name]:
+        base = access.operand.base
+        return (
+            self._names_of((self._facts.name(access.point, base),))
+            if isinstance(base, Register)
+            else frozenset()
+        )
+
+    def _names_of(self, names: Iterable[Name]) -> frozenset[Name]:
         """Return all definitions that some are made of, and those that decide which of several it is."""
+        found: set[Name] = set()
+        for name in names:
+            if name not in self._behind_names:
+                self._behind_names[name] = self._search((name,))
+            found |= self._behind_names[name]
+        return frozenset(found)
+
+    def _search(self, names: Iterable[Name]) -> frozenset[Name]:
         seen: set[Name] = set()
         work = list(names)
         while work:
@@ -156,33 +257,39 @@ class GlobalPlaces:
                 work.extend(self._deciding(name.phi_block))
             elif name.site >= 0:
                 work.extend(self._facts.read_at(name.site))
-        return seen
+        return frozenset(seen)
 
     def _deciding(self, block: int) -> Iterator[Name]:
-        """Yield what decides by which way a thread comes to a block, if that is no loop's."""
+        """Yield what decides by which way a thread comes to a block."""
         cfg = self._view.cfg
-        if block in self._headers:
-            return
-        for edge in cfg.edges_into(block):
-            if edge.guard is not None:
-                yield self._facts.name(cfg.blocks[edge.source].last, edge.guard.register)
+        around = set(controlling(cfg, block))
+        branches = {
+            branch
+            for edge in cfg.edges_into(block)
+            for branch in (
+                *(b for b, taken in controlling(cfg, edge.source) if (b, taken) not in around),
+                *((edge.source,) if len(cfg.successors[edge.source]) > 1 else ()),
+            )
+        }
+        for branch in sorted(branches):
+            guard = cfg.instructions[cfg.blocks[branch].last].guard
+            if guard is not None:
+                yield self._facts.name(cfg.blocks[branch].last, guard.register)
+
+    def _is_affine(self, point: int) -> bool:
+        return self._view.body.instructions[point].operation.op in _AFFINE
+
+    def _indices_in(self, names: Iterable[Name]) -> frozenset[str]:
+        return frozenset(index for name in names if name.site >= 0 for index in self._places_read(name.site))
 
     @cached_property
-    def _headers(self) -> frozenset[int]:
-        return frozenset(loop.header for loop in self._view.cfg.loops)
+    def _indices(self) -> frozenset[str]:
+        """The indices of the CTA in the grid that the kernel reads."""
+        points = range(len(self._view.body.instructions))
+        return frozenset(name for point in points for name in self._specials(point) if name.startswith(INDEX))
 
-    def _decisions(self, point: int) -> frozenset[Decided]:
-        instruction = self._view.body.instructions[point]
-        traits, slots = instruction.operation.traits, instruction.operation.slots
-        if Trait.LOAD in traits and slots.get("space", "").startswith(".param"):
-            return frozenset()
-        if traits & _FROM_MEMORY:
-            return frozenset({Decided.DATA})
-        return frozenset({Decided.CTA}) if any(self._places_read(point)) else frozenset()
-
-    def _places_read(self, point: int) -> Iterator[str]:
-        """Yield the special registers that an instruction reads and that tell CTAs apart."""
-        for operand in self._view.body.instructions[point].operands[1:]:
-            name = special_name(operand) if isinstance(operand, (Register, Component)) else None
-            if name is not None and name.startswith(_PLACES):
-                yield name
+    @property
+    def knows_the_grid(self) -> bool:
+        """Tell whether the kernel reads the size of the grid, or which CTA runs."""
+        points = range(len(self._view.body.instructions))
+        return any(name.startswith((*_SIZES, INDEX)) for point in points for name in self._specials(point))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 
@@ -121,7 +122,7 @@ def said(text: str, *, possible: bool = False) -> Said:
 
 
 def order_of(report: Report) -> PropertyVerdict | None:
-    (kernel,) = report.kernels
+    kernel = next(each for each in report.kernels if each.name == "k")
     if kernel.verification is None:
         return None
     found = [each for each in kernel.verification.verdicts if each.property is Property.GLOBAL_ORDER]
@@ -250,3 +251,20 @@ def test_possible_ones_are_findings_on_request() -> None:
     text = changed(FLAG, BY_A_POINTER, ("ld.acquire.gpu", "ld.relaxed.gpu"))
     assert said(text).findings == ()
     assert ("GM002", "read") in said(text, possible=True).findings
+
+
+HANDOVERS = sorted((Path(__file__).parent / "handovers").glob("*.ptx"))
+"""Kernels by a reader of the code, each against one step of the argument: right ones, and broken ones."""
+
+
+@pytest.mark.parametrize("path", HANDOVERS, ids=lambda path: path.stem)
+def test_no_step_of_the_argument_fails(path: Path) -> None:
+    report = check(str(path))
+    told = {each.rule for each in report.active} & {"GM001", "GM002"}
+    verdict = order_of(report)
+    if path.stem.startswith("right_"):
+        assert not told
+        assert verdict is None or verdict.kind is not VerdictKind.VIOLATED
+    else:
+        assert verdict is not None
+        assert verdict.kind in (VerdictKind.VIOLATED, VerdictKind.UNKNOWN)

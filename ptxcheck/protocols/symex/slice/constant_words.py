@@ -20,7 +20,7 @@ from ....ir.statements import TYPE_BYTES
 INITIALISED = "constant memory holds what the module initialises it with"
 """What a run by such numbers takes for granted."""
 _INTEGER = re.compile(r"-?(?:0[xX][0-9a-fA-F]+|0[bB][01]+|\d+)U?")
-_OCTAL = re.compile(r"(-?)0(?=[0-7])")
+_OCTAL = re.compile(r"^(-?)0+(?=[0-7])")
 _SPACE = ".const"
 _MOST_BYTES = 1 << 16
 

@@ -17,7 +17,7 @@ from ....fakes import HEADER
 RED_TEAM = Path(__file__).parents[4] / "benchmarks" / "red_team"
 
 VARIABLES = """
-.const .align 4 .b8 bytes[8] = {1, 0x2, -1, 017};
+.const .align 4 .b8 bytes[8] = {1, 0x2, -1, 017, 100, 0x10, 105, 007};
 .const .u32 word = 7;
 .const .u32 rows[2][2] = {{1, 2}, {3, 4}};
 .const .u32 ragged[2][2] = {{1}, {3, 4}};
@@ -38,7 +38,7 @@ def words() -> ConstantWords:
         ("bytes", 0, 1, 1),
         ("bytes", 1, 2, 0xFF02),
         ("bytes", 3, 1, 15),
-        ("bytes", 4, 4, 0),
+        ("bytes", 4, 4, 0x07691064),
         ("word", 0, 4, 7),
         ("rows", 8, 4, 3),
     ],

@@ -1,8 +1,9 @@
-"""`// ptxcheck: launch block=384 cluster=2` in a kernel or above it, in PTX or CUDA; `tensor-map` likewise."""
+"""What `// ptxcheck: launch block=384 cluster=2` says in a kernel or above it; `assume` and `tensor-map` likewise."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from ..ir import Function, Module
 from ..source import Source
@@ -11,6 +12,7 @@ from ..sources.positions import Locator
 from .hints import (
     LaunchError,
     LaunchHint,
+    parse_assumption,
     parse_hint,
     parse_tensor_map,
 )
@@ -23,8 +25,15 @@ def _parse_tensor_map(text: str, origin: str, kernel: str) -> LaunchHint:
     return parse_tensor_map(text, origin, kernel)
 
 
+def _parse_assumption(text: str, origin: str, kernel: str) -> LaunchHint:
+    """Read a value or a condition of the kernel that the comment is in; one that names another kernel is about that."""
+    hint = parse_assumption(text, origin)
+    return hint if hint.kernel != "*" else replace(hint, kernel=kernel)
+
+
 PARSERS: Mapping[Verb, Callable[[str, str, str], LaunchHint]] = {
     Verb.LAUNCH: parse_hint,
+    Verb.ASSUME: _parse_assumption,
     Verb.TENSOR_MAP: _parse_tensor_map,
 }
 """How to read what a comment says of the kernel that it is in."""

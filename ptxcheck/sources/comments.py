@@ -16,6 +16,7 @@ class Verb(Enum):
     IGNORE = "ignore"
     IGNORE_FILE = "ignore-file"
     LAUNCH = "launch"
+    ASSUME = "assume"
     TENSOR_MAP = "tensor-map"
     ARCH = "arch"
     SCHEDULE = "schedule"

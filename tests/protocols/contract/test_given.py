@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from ptxcheck import Config, Source, check
 from ptxcheck.launches.hints import parse_assumption
 from ptxcheck.protocols.proof.evidence import show_equations
+from ptxcheck.rules.protocol_kernels import RING
 from ptxcheck.verdict import Property, VerdictKind
 from tests.protocols.verifying import verified
 
@@ -55,3 +58,28 @@ def test_a_given_box_counts(address: str, size: int, expected: VerdictKind) -> N
     assert kernel.verification is not None
     found = {verdict.property: verdict.kind for verdict in kernel.verification.verdicts}
     assert found[Property.DEADLOCK_FREEDOM] is expected
+
+
+@pytest.mark.parametrize(
+    ("said", "found"),
+    [
+        ("", True),
+        ("ksteps % 2 == 0", False),
+        ("ksteps % 3 == 0", True),
+        ("ksteps % 3 == 1", True),
+        ("ksteps % 4 == 2", False),
+    ],
+)
+def test_a_run_keeps_to_the_rest_that_is_given(said: str, found: bool) -> None:
+    """Two groups share the steps of a tile, even and odd: an odd number of them leaves one group behind."""
+    path = Path(__file__).parents[3] / "benchmarks/red_team/185_kgroups_exchange_unsynced.good.ptx"
+    text = path.read_text(encoding="utf-8").replace("// ptxcheck: assume ksteps % 2 == 0\n", "")
+    report = check(Source("k.ptx", f"// ptxcheck: assume {said}\n{text}" if said else text), config=Config())
+    assert report.notes == ()
+    assert bool(report.active) is found
+
+
+def test_an_assumption_that_is_none_is_told() -> None:
+    report = check(Source("k.ptx", f"// ptxcheck: assume ksteps is even\n{RING}"), config=Config())
+    (note,) = report.notes
+    assert "gives no value" in note.message

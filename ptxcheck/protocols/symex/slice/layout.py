@@ -129,6 +129,9 @@ class Layout:
             form = self.parameter(fact.offset, fact.size)
             if fact.origin is not FactOrigin.GIVEN or not isinstance(form, Form):
                 continue
+            rest = lanes.remainder(form, fact.modulus, 8 * fact.size, signed_operands=False)
+            if fact.modulus > 1 and isinstance(rest, Form):
+                yield Condition("eq", rest, fact.residue), True
             most = 1 << 8 * fact.size - 1
             if fact.high is not None and fact.high < most:
                 yield Condition("lt", form, fact.low), False
@@ -150,7 +153,16 @@ class Layout:
             number = condition.form.constant + sum(factor * numbers[name] for name, factor in terms)
             if condition.holds(number) is not truth:
                 return False
-        return True
+        return all(self._leaves_rest(name, number) for name, number in numbers.items())
+
+    def _leaves_rest(self, name: Atom, number: int) -> bool:
+        """Tell whether a number of a parameter has the rest that the user says it has."""
+        return all(
+            number % fact.modulus == fact.residue
+            for fact in self.facts
+            if fact.origin is FactOrigin.GIVEN
+            and self.parameter(fact.offset, fact.size) == Form(((name, 1),))
+        )
 
 
 def layout_of(

@@ -83,10 +83,10 @@ def write(text: str, output: str | None = None) -> None:
         sys.stdout.flush()
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError as error:
-        fail(f"cannot write to standard output: {error.strerror}")
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left is flushed at the end
+        if not isinstance(error, BrokenPipeError):
+            fail(f"cannot write to standard output: {error.strerror}")
 
 
 def has_color(wish: str = "auto") -> bool:

@@ -34,7 +34,12 @@ def test_profile_names_rules_analyses_and_phases() -> None:
         "analysis contract",
         "analysis ordinary_kernel",
         "analysis whole_kernel",
+        "analysis dependent_launch",
         "analysis device_maps",
+        "analysis global_arrays",
+        "analysis global_handovers",
+        "analysis global_places",
+        "analysis global_ways",
         "analysis matrix_tiles",
         "analysis wgmma",
     }

@@ -109,8 +109,6 @@ RULES_WITHOUT_ROW = {
 }  # fmt: skip
 """By rule."""
 EXPLAINED = {
-    "bulk_store_read_by_the_peer__no_wait": "not covered: global memory; BG004 and BG006 see a wait later on",
-    "bulk_groups_in_order__newer": "not covered: global memory; BG005 sees a wait later on",
     "cluster_barrier_behind_stores_to_global_memory__relaxed": "not covered: global memory",
     "cluster_barrier_behind_stores_to_global_memory__no_barrier": "not covered: global memory",
     "arrival_at_the_peer_behind_global_stores__release_of_the_cta": "not covered: global memory",

@@ -81,8 +81,8 @@ _PROPERTIES: Mapping[Property, tuple[str, str]] = {
     Property.GLOBAL_ORDER: (
         "What threads read from global memory is in order behind what other CTAs tell them of, what copies "
         "out of the kernel write, and what the kernel in front of a dependent launch writes.",
-        "Read the two lines and the word that tells of them: everything written needs a barrier of the block and a "
-        "release (or a fence) of the scope of the GPU in front of the word, and an acquire behind it. No option helps.",
+        "Read the two lines and the flag or counter that tells of them: what is written needs a barrier of the block "
+        "and a release (or a fence) of the scope of the GPU in front of it, what is read an acquire behind. No option helps.",
     ),
     Property.DEADLOCK_FREEDOM: (
         "Every thread ends, in every schedule.",

@@ -25,7 +25,7 @@ def _missing(what: frozenset[Missing]) -> Callable[[KernelView], Hits]:
                 data = "it is written here" if gap.data.writes else "it is written here, by another CTA"
                 notes = [
                     (gap.data if gap.data.writes else handover.write, data),
-                    (gap.word, "the word that tells of it"),
+                    (gap.word, "the flag or counter that tells of it"),
                 ]
                 notes += [(handover.read, "it is read here, by another CTA")] if gap.data.writes else []
                 related = tuple((access.point, text) for access, text in notes if access.point != here)
@@ -88,8 +88,8 @@ RULES = (
         summary="A thread tells other CTAs of data, or observes that, and the others of its block do not meet it.",
         consequence="Another CTA reads what has not been written yet, now and then.",
         advice=(
-            "Put `__syncthreads()` (`bar.sync 0`) in front of the word that tells of the data, and behind its "
-            "observation."
+            "Put `__syncthreads()` (`bar.sync 0`) in front of the flag or counter that tells of the data, and "
+            "behind its observation."
         ),
         example=sm_80(
             _LAST_BLOCK.replace("BEFORE", "+     bar.sync 0;").replace(
@@ -109,10 +109,10 @@ RULES = (
         severity=Severity.WRONG_RESULT,
         since="0.3",
         section="PTX ISA 8.8",
-        summary="Data is handed to another CTA by a word with no release, or no acquire, of the scope of the GPU.",
-        consequence="Another CTA may see the word, and old data.",
+        summary="A flag or counter that hands data to another CTA does not release, or acquire, for the GPU.",
+        consequence="Another CTA may see the flag or counter, and old data.",
         advice=(
-            "Use `.acq_rel.gpu` (or `.release.gpu` and `.acquire.gpu`), or `__threadfence()` in front of the word and "
+            "Use `.acq_rel.gpu` (or `.release.gpu` and `.acquire.gpu`), or `__threadfence()` in front of the flag "
             "behind it."
         ),
         example=sm_80(

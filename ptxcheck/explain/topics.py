@@ -82,7 +82,7 @@ _PROPERTIES: Mapping[Property, tuple[str, str]] = {
         "What threads read from global memory is in order behind what other CTAs tell them of, what copies "
         "out of the kernel write, and what the kernel in front of a dependent launch writes.",
         "Read the two lines and the flag or counter that tells of them: what is written needs a barrier of the block "
-        "and a release (or a fence) of the scope of the GPU in front of it, what is read an acquire behind. No option helps.",
+        "and a release (or a fence) of the scope of the GPU in front of it, what is read an acquire behind.",
     ),
     Property.DEADLOCK_FREEDOM: (
         "Every thread ends, in every schedule.",

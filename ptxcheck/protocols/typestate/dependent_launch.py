@@ -105,10 +105,6 @@ class DependentLaunch:
         """The loads in front of which a path does not wait."""
         return tuple(self._early_reads()) if self.is_dependent else ()
 
-    def comes_early(self, point: int) -> bool:
-        """Tell whether a path leads to a point past no wait."""
-        return self._comes_to(point, self.waits)
-
     def constant_reads_behind(self) -> Iterator[tuple[int, int]]:
         """Yield (wait, load) for loads behind a wait that take their memory for constant, one of each array."""
         seen: set[Atom | None] = set()

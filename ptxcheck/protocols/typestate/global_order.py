@@ -97,9 +97,9 @@ class GlobalOrder:
 
     def _early(self) -> Iterator[Reason]:
         """Yield what is taken of the kernel in front, which may not have ended when this accesses global memory."""
-        early = {each.point for each in self._dependent.early_reads}
+        ways = self._view.get(GlobalWays)
         for each in self._accesses:
-            if not (each.point in early or (each.writes and self._dependent.comes_early(each.point))):
+            if not ways.is_open(None, each.point, self._dependent.waits):
                 continue
             other, this = ("use", "written") if each.writes else ("write", "read")
             text = f"the kernel in front does not {other} {names(each)}, which is {this} with no "

@@ -74,8 +74,8 @@ _ATOMIC = "atom.acq_rel.gpu.global.add.u32 %r3, [%rd1], 1;"
 RULES = (
     # Checks: arrays that the kernel writes, tells of by a word that other CTAs observe (an atomic operation whose
     # result is used, a strong load), and reads behind such an observation: a branch leaves threads out of the telling,
-    # or of the observing, and no barrier stands between. Told by default where each way lacks it, and where all CTAs
-    # read the same places, as neither the CTA nor anything loaded decides the address; else it is possible.
+    # or of the observing, and no barrier stands between. Told by default where each way lacks it and two CTAs surely
+    # hand over (`global_certainty` says what that takes); else it is possible.
     # Why: a thread releases what others have written only behind a barrier with them, and acquires for them only in
     # front of one. Source: PTX ISA 8.8 to 8.10 (memory consistency model), 9.7.14.1 (`bar`).
     # Not checked: what the value of the word says; weak loads that wait for a word; which threads meet at a barrier.
@@ -113,7 +113,7 @@ RULES = (
         consequence="Another CTA may see the flag or counter, and old data.",
         advice=(
             "Use `.acq_rel.gpu` (or `.release.gpu` and `.acquire.gpu`), or `__threadfence()` in front of the flag "
-            "behind it."
+            "and behind it."
         ),
         example=sm_80(
             _LAST_BLOCK.replace("BEFORE", "      bar.sync 0;").replace(

@@ -97,13 +97,8 @@ class DependentLaunch:
 
     def early_read(self) -> EarlyRead | None:
         """Return the first load in front of which a path does not wait, a likely one if there is one."""
-        reads = self.early_reads
+        reads = [] if not self.is_dependent else list(self._early_reads())
         return next((read for read in reads if read.likely), reads[0] if reads else None)
-
-    @cached_property
-    def early_reads(self) -> tuple[EarlyRead, ...]:
-        """The loads in front of which a path does not wait."""
-        return tuple(self._early_reads()) if self.is_dependent else ()
 
     def constant_reads_behind(self) -> Iterator[tuple[int, int]]:
         """Yield (wait, load) for loads behind a wait that take their memory for constant, one of each array."""

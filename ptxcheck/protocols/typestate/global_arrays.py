@@ -21,7 +21,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ...cfg import AtomKind, Name
-from ...cfg.linear import Linear
+from ...cfg.linear import Atom, Linear
 from ...cfg.optypes import typing_of
 from ...ir import Address, Instruction, Operand, Register, Symbol, SymbolOffset, Vector
 from ...isa.modifier import Mod
@@ -234,13 +234,11 @@ class GlobalArrays:
 
     def _loaded(self, name: Name, instruction: Instruction) -> Iterator[Array]:
         """Yield what a loaded pointer points to."""
-        value = self._view.facts.value_of(name)
-        if value is not None and value.linear is not None and len(value.linear.terms) == 1:
-            ((atom, _),) = value.linear.terms
-            if atom.kind is AtomKind.PARAMETER:
-                if atom.width == _POINTER_BITS:
-                    yield Array(self._short(atom.name), atom.at, 1)
-                return
+        parameter = self.parameter(name)
+        if parameter is not None:
+            if parameter.width == _POINTER_BITS:
+                yield self.behind_parameter(parameter)
+            return
         address = instruction.get("a")
         if typing_of(instruction.operation).width != _POINTER_BITS or not isinstance(address, Address):
             return
@@ -250,6 +248,18 @@ class GlobalArrays:
         for each in behind:
             is_followed = each.followed < _MOST_FOLLOWED and each not in (ANYWHERE, Array(_ELSEWHERE))
             yield each.beyond if is_followed else ANYWHERE
+
+    def parameter(self, name: Name) -> Atom | None:
+        """Return the parameter that a definition loads; None for any other."""
+        value = self._view.facts.value_of(name)
+        if value is None or value.linear is None or len(value.linear.terms) != 1:
+            return None
+        ((atom, _),) = value.linear.terms
+        return atom if atom.kind is AtomKind.PARAMETER else None
+
+    def behind_parameter(self, parameter: Atom) -> Array:
+        """Return what a pointer in a parameter leads to."""
+        return Array(self._short(parameter.name), parameter.at, 1)
 
     def _short(self, name: str) -> str:
         """Return a name without that of the kernel, which nvcc and Triton put in front of the numbers of parameters."""

@@ -1,6 +1,6 @@
 """When what is missing between CTAs that hand over data is surely missing, and they surely hand it over.
 
-Property: where `lacks_release` or `lacks_acquire` holds, there are two CTAs of one launch, one of which reads what the
+Property: where `lacks` holds, there are two CTAs of one launch, one of which reads what the
 other one writes, behind a word that says that the other has come so far, and a thread takes a way on which nothing of
 what is asked for stands.
 
@@ -24,22 +24,21 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ...isa.modifier import Mod
-from .divergence import controlling
+from .divergence import WARP, controlling
 from .global_arrays import GlobalAccess
 from .global_places import Decided, GlobalPlaces
-from .global_ways import WARP, GlobalWays
+from .global_ways import GlobalWays
 
 if TYPE_CHECKING:
     from ...view import KernelView
 
 
 @dataclass(frozen=True, slots=True)
-class Sides:
-    """A write, what reads its array, and all words behind it."""
+class Need:
+    """What would close a way: a barrier, or a release or an acquire, and the points of it."""
 
-    write: GlobalAccess
-    reads: tuple[GlobalAccess, ...]
-    telling: tuple[GlobalAccess, ...]
+    closing: frozenset[int]
+    is_barrier: bool
 
 
 class Certainty:
@@ -60,44 +59,27 @@ class Certainty:
             self._places.are_shared(write, read) for write in writes if not write.is_strong for read in reads
         )
 
-    def lacks_release(self, sides: Sides, *, is_barrier: bool, closing: frozenset[int]) -> bool:
-        """Tell whether each word behind a write surely lacks what would close the way to it."""
+    def lacks(
+        self, data: GlobalAccess, words: Sequence[GlobalAccess], others: Sequence[GlobalAccess], need: Need
+    ) -> bool:
+        """Tell whether each way between data and its words surely lacks what would close it.
+
+        `words` are those behind a write, or in front of a read; `others` what reads, or writes, the same array.
+        """
+        pairs = [(data, each) if data.writes else (each, data) for each in others]
+        ways = [(data.point, word.point) if data.writes else (word.point, data.point) for word in words]
         return (
             self._is_telling
-            and not sides.write.is_strong
-            and any(
-                self._places.are_shared(sides.write, read) and self._are_both(sides.write, read)
-                for read in sides.reads
-            )
-            and all(self._is_sure(sides.write, word, is_barrier=is_barrier) for word in sides.telling)
+            and any(self._is_handed_over(write, read) for write, read in pairs)
+            and not (need.is_barrier and not all(self._is_by_others(data, word) for word in words))
             and all(
-                self._ways.is_surely_open(sides.write.point, word.point, closing, parts=not is_barrier)
-                for word in sides.telling
+                self._ways.is_surely_open(start, end, need.closing, parts=not need.is_barrier)
+                for start, end in ways
             )
         )
 
-    def lacks_acquire(
-        self,
-        read: GlobalAccess,
-        writes: Sequence[GlobalAccess],
-        observed: Sequence[GlobalAccess],
-        *,
-        is_barrier: bool,
-        closing: frozenset[int],
-    ) -> bool:
-        """Tell whether each observation in front of a read surely lacks what would close the way from it."""
-        return (
-            self._is_telling
-            and any(
-                not write.is_strong and self._places.are_shared(write, read) and self._are_both(write, read)
-                for write in writes
-            )
-            and all(self._is_sure(read, word, is_barrier=is_barrier) for word in observed)
-            and all(
-                self._ways.is_surely_open(word.point, read.point, closing, parts=not is_barrier)
-                for word in observed
-            )
-        )
+    def _is_handed_over(self, write: GlobalAccess, read: GlobalAccess) -> bool:
+        return not write.is_strong and self._places.are_shared(write, read) and self._are_both(write, read)
 
     @cached_property
     def _is_telling(self) -> bool:
@@ -145,10 +127,8 @@ class Certainty:
             for point in points
         )
 
-    def _is_sure(self, data: GlobalAccess, word: GlobalAccess, *, is_barrier: bool) -> bool:
-        """Tell whether other threads than those of the word are concerned, and not of its warp alone."""
-        if not is_barrier:
-            return True
+    def _is_by_others(self, data: GlobalAccess, word: GlobalAccess) -> bool:
+        """Tell whether threads of other warps than those of the word come to the data."""
         ours, its = self._ways.threads(data.point), self._ways.threads(word.point)
         if ours is None or its is None:
             return False

@@ -31,7 +31,7 @@ from ...opcodes.op import Op
 from ...opcodes.spec import Trait
 from .divergence import controlling
 from .global_arrays import Array, GlobalAccess, GlobalArrays
-from .global_certainty import Certainty, Sides
+from .global_certainty import Certainty, Need
 from .global_places import Decided, GlobalPlaces
 from .global_ways import GlobalWays
 
@@ -231,17 +231,11 @@ class GlobalHandovers:
         telling = [each for each in tellers if each != write and self._may_follow(write.point, each.point)]
         if not telling:
             yield Gap(Missing.WORD, write, write)
-        found = [
-            Gap(what, write, word) for word in telling for what in self._missing_before(write, word, tellers)
-        ]
-        sides = Sides(write, tuple(reads), tuple(telling))
-        for gap in found:
-            closing = self._closing(gap.missing, gap.word, tellers)
-            is_barrier = gap.missing is Missing.WRITERS_BARRIER
-            sure = closing is not None and certainty.lacks_release(
-                sides, is_barrier=is_barrier, closing=closing
-            )
-            yield replace(gap, certain=sure)
+        for word in telling:
+            for what in self._missing_before(write, word, tellers):
+                need = self._need(what, word, tellers)
+                sure = need is not None and certainty.lacks(write, telling, reads, need)
+                yield Gap(what, write, word, sure)
 
     def _missing_before(
         self, write: GlobalAccess, word: GlobalAccess, tellers: Sequence[GlobalAccess]
@@ -277,16 +271,11 @@ class GlobalHandovers:
             yield Gap(Missing.OBSERVATION, read, read)
         if self._view.body.instructions[read.point].operation.op is Op.LD_NC:
             yield Gap(Missing.COHERENCE, read, read)
-        found = [
-            Gap(what, read, word) for word in observed for what in self._missing_behind(word, read, words)
-        ]
-        for gap in found:
-            closing = self._closing(gap.missing, gap.word, words)
-            is_barrier = gap.missing is Missing.READERS_BARRIER
-            sure = closing is not None and certainty.lacks_acquire(
-                read, writes, observed, is_barrier=is_barrier, closing=closing
-            )
-            yield replace(gap, certain=sure)
+        for word in observed:
+            for what in self._missing_behind(word, read, words):
+                need = self._need(what, word, words)
+                sure = need is not None and certainty.lacks(read, observed, writes, need)
+                yield Gap(what, read, word, sure)
 
     def _missing_behind(
         self, word: GlobalAccess, read: GlobalAccess, words: Sequence[GlobalAccess]
@@ -305,17 +294,15 @@ class GlobalHandovers:
         if not self._does(word, _ACQUIRING) and self._ways.is_parted_open(start, end, self._acquires(words)):
             yield Missing.ACQUIRE
 
-    def _closing(
-        self, missing: Missing, word: GlobalAccess, of_kind: Sequence[GlobalAccess]
-    ) -> frozenset[int] | None:
+    def _need(self, missing: Missing, word: GlobalAccess, of_kind: Sequence[GlobalAccess]) -> Need | None:
         """Return what would close a gap of a kind that may be certain."""
         match missing:
             case Missing.WRITERS_BARRIER | Missing.READERS_BARRIER:
-                return self._ways.meetings | self._ways.warp_meetings
+                return Need(self._ways.meetings | self._ways.warp_meetings, is_barrier=True)
             case Missing.RELEASE:
-                return self._releases(word, of_kind)
+                return Need(self._releases(word, of_kind), is_barrier=False)
             case Missing.ACQUIRE:
-                return self._acquires(of_kind)
+                return Need(self._acquires(of_kind), is_barrier=False)
             case _:
                 return None
 

@@ -20,12 +20,12 @@ from enum import Enum
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from ...cfg import AtomKind, Name
+from ...cfg import Name
 from ...ir import Register
 from ...opcodes.op import Op
 from ...opcodes.spec import Trait
 from .divergence import controlling
-from .global_arrays import Array, GlobalAccess
+from .global_arrays import Array, GlobalAccess, GlobalArrays
 from .global_rows import INDEX, Rows, specials_of
 from .shared_access import access_bytes
 
@@ -40,7 +40,6 @@ _SIZES = ("%nctaid", "%nclusterid")
 _AFFINE = frozenset({Op.ADD, Op.SUB, Op.MUL, Op.MAD, Op.SHL, Op.MOV, Op.CVT, Op.CVTA, Op.LD})
 """What sums with factors are made of; loads are those of parameters, as nothing else that is loaded may decide."""
 _SHARED = ".shared"
-_MOST_USES = 2000
 _COMPARE_AND_SWAP = ".cas"
 
 
@@ -102,14 +101,9 @@ class GlobalPlaces:
             yield Decided.CTA
 
     def _is_pointer(self, name: Name, arrays: frozenset[Array]) -> bool:
-        value = self._facts.value_of(name)
-        if value is None or value.linear is None or len(value.linear.terms) != 1:
-            return False
-        ((atom, _),) = value.linear.terms
-        if atom.kind is not AtomKind.PARAMETER:
-            return False
-        short = atom.name.removeprefix(f"{self._view.function.name}_")
-        return Array(short, atom.at, 1) in arrays
+        of_arrays = self._view.get(GlobalArrays)
+        parameter = of_arrays.parameter(name)
+        return parameter is not None and of_arrays.behind_parameter(parameter) in arrays
 
     def _places_read(self, point: int) -> Iterator[str]:
         """Yield the special registers that an instruction reads and that tell CTAs apart."""
@@ -218,7 +212,7 @@ class GlobalPlaces:
         instructions = self._view.body.instructions
         seen: set[int] = {point}
         work = [point]
-        while work and len(seen) < _MOST_USES:
+        while work:
             source = work.pop()
             for use in self._facts.uses(source):
                 for register in instructions[source].writes():
@@ -288,7 +282,7 @@ class GlobalPlaces:
         points = range(len(self._view.body.instructions))
         return frozenset(name for point in points for name in self._specials(point) if name.startswith(INDEX))
 
-    @property
+    @cached_property
     def knows_the_grid(self) -> bool:
         """Tell whether the kernel reads the size of the grid, or which CTA runs."""
         points = range(len(self._view.body.instructions))

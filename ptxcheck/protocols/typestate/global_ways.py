@@ -18,14 +18,13 @@ from ...ir import Instruction
 from ...isa.modifier import Mod
 from ...opcodes.op import Op
 from ...opcodes.spec import Trait
-from .divergence import controlling
+from .divergence import WARP, controlling
 from .paths import Paths, Query
 
 if TYPE_CHECKING:
     from ...cfg import ThreadSet
     from ...view import KernelView
 
-WARP = 32
 _BLOCK = frozenset({Op.BAR_SYNC, Op.BAR_RED})
 _WIDE = (Mod.GPU, Mod.SYS, Mod.GL)
 

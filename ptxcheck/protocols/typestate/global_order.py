@@ -9,8 +9,9 @@ Argument: CTAs start in any order, and nothing but a word in global memory tells
 among CTAs matters where a word is observed that some thread of the grid writes, and some array is written in front of
 such a write and read behind such an observation.
 
-Not covered: arrays that are read and written with no such word, by one CTA with barriers or by several; weak loads that
-are repeated until a word changes; two pointers into one memory.
+Not covered: arrays that are read and written with no such word, but for those that all CTAs read alike; weak loads that
+are repeated until a word changes; two pointers into one memory; copies that are read back in another role than the one
+that copies out, as maps that roles choose in loops are not told apart.
 """
 
 from __future__ import annotations

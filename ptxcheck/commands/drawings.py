@@ -138,6 +138,6 @@ def _drawn(view: KernelView, locator: Locator, form: str) -> str | None:
             "" if call is None else f", {helper(location, file)}"
         )
 
-    schedule = (wrong.problem.schedule if wrong is not None else ()) or scheduled_steps(run.protocol)
+    schedule = tuple(wrong.problem.schedule if wrong is not None else ()) or scheduled_steps(run.protocol)
     made = timeline(run.protocol, schedule, names, locate, title)
     return timeline_svg(made) if form == SVG else timeline_text(made)

@@ -307,7 +307,7 @@ def stuck_at(violation: Violation) -> dict[int, int]:
 
 def steps_of(run: Run, problem: Problem) -> tuple[Step, ...]:
     """Return the schedule that shows a problem."""
-    return problem.schedule or scheduled_steps(run.protocol)
+    return tuple(problem.schedule) or scheduled_steps(run.protocol)
 
 
 def _helpers(run: Run, problem: Problem) -> int:

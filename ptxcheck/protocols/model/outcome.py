@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import TypeAlias
+from typing import TypeAlias, overload
 
 from ...verdict import AssumptionSource, Property
 from .actions import Amount, Barrier, SyncObject
@@ -103,6 +104,35 @@ class Step:
     """True when the asynchronous work that the action issued completes now."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class FirstSteps(Sequence[Step]):
+    """The first steps of a schedule that only grows, without a copy: many problems are met on the way of one."""
+
+    growing: Sequence[Step]
+    length: int
+
+    def __len__(self) -> int:
+        return self.length
+
+    @overload
+    def __getitem__(self, at: int) -> Step: ...
+    @overload
+    def __getitem__(self, at: slice) -> tuple[Step, ...]: ...
+
+    def __getitem__(self, at: int | slice) -> Step | tuple[Step, ...]:
+        numbers = range(self.length)[at]
+        return self.growing[numbers] if isinstance(numbers, int) else tuple(self.growing[n] for n in numbers)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, FirstSteps):
+            return NotImplemented
+        is_same = self.growing is other.growing or self[:] == other[:]
+        return self.length == other.length and is_same
+
+    def __hash__(self) -> int:
+        return hash(self.length)
+
+
 @dataclass(frozen=True, slots=True)
 class SharedByte:
     """A byte of shared memory."""
@@ -146,7 +176,7 @@ class Problem:
     """Strand and point of other actions."""
     demonstrated: bool = False
     """True when `schedule` is a run that goes wrong; False when only the argument for all schedules fails."""
-    schedule: tuple[Step, ...] = ()
+    schedule: Sequence[Step] = ()
     axiom: Axiom | None = None
     """What removes it under the profile of the hardware: it is strict then."""
     hang: Hang | None = None

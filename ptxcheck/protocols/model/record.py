@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from .axiom import Axiom
-from .outcome import Flaw, Hang, Location, Problem, Step
+from .outcome import FirstSteps, Flaw, Hang, Location, Problem, Step
 
 
 @dataclass(slots=True)
@@ -17,6 +17,7 @@ class Record:
     strict: list[Problem] = field(default_factory=list)
     _known: set[tuple[object, ...]] = field(default_factory=set)
     """What was noted: flaw, point and name, and what removes it."""
+    _so_far: FirstSteps | None = None
 
     def add(
         self,
@@ -41,7 +42,7 @@ class Record:
         if key in self._known:
             return
         self._known.add(key)
-        schedule = tuple(self.steps) if happened else ()
+        schedule = self._steps_so_far() if happened else ()
         found.append(
             Problem(
                 flaw,
@@ -58,3 +59,9 @@ class Record:
                 elsewhere=not happened and hang is None,
             )
         )
+
+    def _steps_so_far(self) -> FirstSteps:
+        """Return the steps done: the same object until there is another one."""
+        if self._so_far is None or len(self._so_far) != len(self.steps):
+            self._so_far = FirstSteps(self.steps, len(self.steps))
+        return self._so_far

@@ -13,7 +13,7 @@ without it: reconvergence orders nothing, and what wants all lanes of a warp tog
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 
@@ -50,13 +50,15 @@ def _stopped(strand: Strand, traces: Sequence[Trace]) -> Strand:
     return replace(strand, actions=(*strand.actions, never), events=events)
 
 
-def begun(protocol: Protocol, traces: Sequence[Trace], equations: AbstractSet[Equation]) -> Outcome:
+def begun(
+    protocol: Protocol, traces: Sequence[Trace], equations: AbstractSet[Equation], is_late: Callable[[], bool]
+) -> Outcome:
     """Return what certainly goes wrong in runs that begin like that of a protocol, whose threads may have stopped.
 
     Nothing is known where bytes would have to be equal that are not so in the whole run (`equations`): copies may be
-    missing that come behind.
+    missing that come behind. Raises OutOfTimeError.
     """
-    outcome = without_late_lanes(protocol, simulate(protocol))
+    outcome = without_late_lanes(protocol, simulate(protocol, is_late=is_late), is_late)
     if not {_terms(each) for each in outcome.equations} <= {_terms(each) for each in equations}:
         return replace(outcome, problems=())
     may_go_on = _may_go_on(protocol, traces, outcome.steps)

@@ -501,10 +501,10 @@ class Verifier:
         try:
             with self._runner.unrecorded():
                 traces = self._runner.trace(again, halts=True)
+            protocol = stopped(self._runner.built(traces), traces)
+            outcome = begun(protocol, traces, equations, self._budget.is_late)
         except (NotFollowedError, ImpossibleError):
             return
-        protocol = stopped(self._runner.built(traces), traces)
-        outcome = begun(protocol, traces, equations)
         attempt = Attempt(again, traces, protocol, outcome)
         if self._conditions.excuses(attempt) or not outcome.problems:
             return

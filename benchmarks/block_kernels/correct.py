@@ -46,7 +46,7 @@ def main() -> None:
             answers[f"{path.stem}:{found.name}"] = found
             if found.failure or found.kind in ("violated", "unknown"):
                 print(f"{path.stem}: {found.name}: {found.kind}", flush=True)
-                for text in (found.failure, *found.findings, *found.reasons[:4]):
+                for text in (found.failure, *found.findings, *found.with_some_data[:2], *found.reasons[:4]):
                     print(f"    {text}") if text else None
             if arguments.ptxas:
                 ratios.append((_ratio(alone(view, in_place=False)), f"{path.stem}:{found.name}"))

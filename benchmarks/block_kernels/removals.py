@@ -2,7 +2,8 @@
 
     python -m benchmarks.block_kernels.removals FOLDER [--most N] [--every N] [--save FILE] [--mutants FOLDER] [--all]
 
-A removal is *found* (a finding), *not decided* (`unknown`), or *proved* all the same. One that is proved is shown to be
+A removal is *found* (a finding), *shown with some data* (`unknown`, with threads that race for some contents of global
+memory), *not decided* (`unknown`), or *proved* all the same. One that is proved is shown to be
 redundant by an argument that asks the verifier nothing: from the barrier, one way or the other, no path leads to an
 access of shared memory before another barrier, so that it separates nothing. What is proved and has no such argument
 is listed, and written out for a run on a GPU under a dynamic checker (`racecheck.py`), with
@@ -49,7 +50,7 @@ class Removal:
         if self.answer.findings:
             return "found"
         if self.answer.kind == "unknown":
-            return "not decided"
+            return "shown with some data" if self.answer.with_some_data else "not decided"
         if self.is_redundant:
             return "redundant"
         return "in step" if self.answer.kind == "assumes" else "proved"

@@ -30,6 +30,8 @@ class Answer:
     """Texts of what is certain."""
     seconds: float
     failure: str = ""
+    with_some_data: tuple[str, ...] = ()
+    """Texts of races that runs with some contents of global memory have."""
 
     @property
     def kind(self) -> str:
@@ -70,7 +72,8 @@ def answer(view: KernelView) -> Answer:
     judgement = found.judgement
     told = [f"{race.points}: {race.message}" for race in judgement.races]
     told += [f"{each.points}: {each.message}" for each in judgement.divergences]
-    return Answer(view.function.name, found.verdicts, tuple(told), seconds, found.failure)
+    some = tuple(f"{race.points}: {race.message}" for race in judgement.with_some_data)
+    return Answer(view.function.name, found.verdicts, tuple(told), seconds, found.failure, some)
 
 
 def alone(view: KernelView, *, in_place: bool = True) -> str:

@@ -30,6 +30,11 @@ def races(*, of_one_instruction: bool) -> Callable[[KernelView], Hits]:
                 (each.points[1], f"thread {each.written_threads[1]}: {_OTHER}") for each in others
             )
             yield Hit(here, found[0].message, related, is_of_block=True)
+        for race in ordinary.judgement.with_some_data:
+            here, other = race.points
+            if (here == other) is of_one_instruction:
+                related = () if here == other else ((other, f"thread {race.written_threads[1]}: {_OTHER}"),)
+                yield Hit(here, race.message, related, Confidence.POSSIBLE)
         for pair in ordinary.judgement.left:
             other, here = pair.points
             if (here == other) is of_one_instruction:

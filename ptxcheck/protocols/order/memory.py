@@ -23,7 +23,7 @@ from ..model.actions import Access, Init, Protocol, Span, Transfer
 from ..model.bulk_copy import LEAST_BYTES
 from ..model.outcome import Doubt, Flaw, Proviso, SharedByte
 from ..model.record import Record
-from ..symex.values.trace import OFFSET_MASK, RANK_SHIFT
+from ..symex.values.trace import OFFSET_MASK, RANK_SHIFT, OutOfTimeError
 from .axioms import LANES_IN_STEP
 from .clock import Component
 from .conflicts import (
@@ -47,6 +47,8 @@ from .proxy_fence_scope import UNFENCED, unfenced_far_writes
 from .races import Races
 
 _BUDGET = 2_000_000
+_PAIRS_BETWEEN = 64
+"""Pairs looked at between two questions whether there is effort left."""
 _MOST_DOUBTFUL = 10_000
 """Pairs that may meet and are in doubt which are told apart."""
 FILLED = "each tile that is multiplied is filled by the copies that start in it"
@@ -61,10 +63,17 @@ class Memory:
     """Touches of all shared memory in one schedule, in its order."""
 
     def __init__(
-        self, protocol: Protocol, record: Record, shared_work: Mapping[Component, Component] | None = None
+        self,
+        protocol: Protocol,
+        record: Record,
+        shared_work: Mapping[Component, Component] | None = None,
+        is_late: Callable[[], bool] = lambda: False,
     ) -> None:
         """`shared_work`: for components of work that a warpgroup does together, those that waits of any warp raise."""
         self._protocol = protocol
+        self._is_late = is_late
+        self._pairs = 0
+        """Pairs that were looked at."""
         self._races = Races(protocol, shared_work)
         self._hardware = HardwareOrder(protocol, self._races)
         self._record = record
@@ -93,7 +102,7 @@ class Memory:
         """Check all touches; return what remains in doubt, and on which facts the rest depends.
 
         `sizes` gives bytes that transfers (by strand and number of action) are known to move by equations, `most` bytes
-        that they move at most; it is asked when it matters.
+        that they move at most; it is asked when it matters. Raises OutOfTimeError.
         """
         touches = [sized(touch, sizes) for touch in self._touches] if sizes else self._touches
         unknown = {id(touch.spans) for touch in touches if any(span.start < 0 for span in touch.spans)}
@@ -156,7 +165,7 @@ class Memory:
         """Compare touches on all bytes that some group of spans covers that is of concern."""
         self._budget, left = compare(
             touches,
-            report,
+            lambda earlier, later, place: self._looked_at(report, earlier, later, place),
             self._budget,
             columns=columns,
             places=places,
@@ -165,6 +174,12 @@ class Memory:
         )
         if left is not None:
             self._doubt("more accesses of shared memory than the budget allows", left.point)
+
+    def _looked_at(self, report: Report, earlier: Touch, later: Touch, place: Place) -> Told:
+        self._pairs += 1
+        if not self._pairs % _PAIRS_BETWEEN and self._is_late():
+            raise OutOfTimeError
+        return report(earlier, later, place)
 
     def _possible_races(self, pairs: Pairs) -> Truths:
         """Tell which pairs are races of which one may touch other bytes than are certain."""

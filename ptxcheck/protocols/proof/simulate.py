@@ -164,7 +164,7 @@ class _Simulation:
         self._phases = Phases(self._components, self._record, self._lifetimes)
         self._meetings = Meetings(protocol, self._record)
         self._pipelines = Pipelines(protocol, self._components)
-        self._memory = Memory(protocol, self._record, self._components.shared_work)
+        self._memory = Memory(protocol, self._record, self._components.shared_work, is_late)
         self._tensor = TensorOrder(protocol, self._record)
         self._parts: dict[int, tuple[Part, ...]] = {}
         """What each action touches, by its identity: the same actions come again and again."""

@@ -17,12 +17,16 @@ nothing but the ranks of the elements, that is no condition.
 A run counts towards the effort, and where that ends between two runs nothing is told: what some contents show is no
 race whatever is loaded.
 
+What only some contents show may be no race of the kernel, as the host may keep to a condition: `with_some_data` tells
+of it, so that who knows the data can decide.
+
 Not covered: kernels with fences, acquire and release, or loops that wait for a word; conditions of other kinds.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -35,7 +39,7 @@ from .block_run import BlockRun, Touch
 from .block_steps import Steps
 from .lane_exchanges import WARP
 from .lane_integers import number
-from .made_up_data import Data, Ranks, zeros
+from .made_up_data import WRITTEN, Data, Ranks, zeros
 from .pairs import Pair, Relation
 from .witness import Race, Witnesses
 
@@ -78,6 +82,8 @@ class DataWitness:
         self._effort = effort
         self._begun: dict[tuple[tuple[str, int], ...], tuple[Ranks, int | None, _Found] | None] = {}
         """Runs with zeros, by the numbers that the host passes."""
+        self._shown: dict[frozenset[int], dict[Data, tuple[Conflict, Mapping[str, int]]]] = {}
+        """Races of all runs that were made, by both points and contents."""
 
     @cached_property
     def _settings(self) -> Sequence[Mapping[str, int]]:
@@ -134,6 +140,13 @@ class DataWitness:
         for conflict in told.values():
             yield self._told(conflict, settings[middle])
 
+    def with_some_data(self) -> Iterator[Race]:
+        """Yield the races of runs that `races` has made, one for each pair of points, whatever other runs show."""
+        for shown in self._shown.values():
+            conflict, inputs = shown.get(Data.MIXED) or next(iter(shown.values()))
+            contents = " or ".join(WRITTEN[data] for data in Data if data in shown)
+            yield replace(self._told(conflict, inputs), only_with=contents)
+
     def _whatever_data(self, inputs: Mapping[str, int], only: set[int] | None) -> _Found:
         """Return the races that each condition on data leaves; `only` some."""
         begun = self._with_zeros(inputs)
@@ -183,6 +196,7 @@ class DataWitness:
         if key not in self._begun:
             try:
                 run, found = self._of_run(inputs, zeros, None)
+                self._note(found, Data.ZEROS, inputs)
                 ranks = Ranks(run.outside.loaded, self._steps.element)
                 self._begun[key] = ranks, self._length_of_dynamic(run), found
             except OutsideError:
@@ -203,8 +217,13 @@ class DataWitness:
                 _, found = self._of_run(inputs, contents, dynamic)
             except OutsideError:
                 continue
+            self._note(found, data, inputs)
             return found
         return self._within(inputs, ranks, Data.FALLING, dynamic) if data is Data.SPREAD else {}
+
+    def _note(self, found: _Found, data: Data, inputs: Mapping[str, int]) -> None:
+        for conflict in found.values():
+            self._shown.setdefault(frozenset(conflict.points), {}).setdefault(data, (conflict, inputs))
 
     def _of_run(
         self, inputs: Mapping[str, int], contents: Contents, dynamic: int | None

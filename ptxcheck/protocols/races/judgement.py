@@ -64,6 +64,8 @@ class Judgement:
     """Stores of several threads by one instruction that are taken to be of one value."""
     left: list[Pair] = field(default_factory=list)
     """Pairs that may meet by what is passed or loaded."""
+    with_some_data: list[Race] = field(default_factory=list)
+    """Races that runs with some contents of global memory have, and others may not."""
     race_doubts: list[Reason] = field(default_factory=list)
     divergence_doubts: list[Reason] = field(default_factory=list)
     """Barriers that the order of accesses rests on, and that threads may not come to alike."""
@@ -90,6 +92,8 @@ class Judgement:
             Reason(STAYS_INSIDE, point, source=AssumptionSource.ENVIRONMENT) for point in found.leaving[:1]
         ]
         self.left += found.left
+        self.with_some_data += found.with_some_data
+        self.race_doubts += [Reason(race.message, race.points[0]) for race in found.with_some_data]
         self.same_value += found.same_value
         self.race_doubts += [Reason(may_meet(pair), pair.points[1]) for pair in found.left]
         self.race_doubts += found.doubts
@@ -202,6 +206,7 @@ class _Found:
     in_step: list[Pair] = field(default_factory=list)
     same_value: list[Pair] = field(default_factory=list)
     left: list[Pair] = field(default_factory=list)
+    with_some_data: list[Race] = field(default_factory=list)
     leaving: tuple[int, ...] = ()
     """Accesses that may be outside of their variables, where nothing else is wrong."""
     doubts: list[Reason] = field(default_factory=list)
@@ -210,7 +215,10 @@ class _Found:
 
     @property
     def is_clean(self) -> bool:
-        found = (self.races, self.divergences, self.absent, self.left, self.doubts, self.parting, self.lanes)
+        found = (
+            self.races, self.divergences, self.absent, self.left, self.with_some_data, self.doubts, self.parting,
+            self.lanes,
+        )  # fmt: skip
         return not any(found)
 
 
@@ -292,10 +300,14 @@ class _Judge:
         if not found.races and (found.left or found.doubts):
             found.races += runs.races()
             told |= {frozenset(race.points) for race in found.races}
+            found.with_some_data = [
+                race for race in runs.with_some_data() if frozenset(race.points) not in told
+            ]
+            told |= {frozenset(race.points) for race in found.with_some_data}
         found.left = [pair for pair in found.left if frozenset(pair.points) not in told]
         if self._effort.is_over:
             found.doubts += [Reason(_UNDECIDED, pair.points[1], Need.TIME) for pair in found.left]
-        if not (found.races or found.left or found.doubts):
+        if not (found.races or found.left or found.with_some_data or found.doubts):
             found.leaving = leaving(kernel, self._accesses, agreed)
         return found
 
@@ -413,6 +425,9 @@ def _common(each: Sequence[_Found]) -> _Found:
         found.same_value += [pair for pair in other.same_value if not _is_told(found.same_value, pair)]
         found.leaving = found.leaving or other.leaving
         found.left += [pair for pair in other.left if frozenset(pair.points) not in told]
+        found.with_some_data += [
+            race for race in other.with_some_data if not _has([*races, *found.with_some_data], race.points)
+        ]
         found.doubts += other.doubts
         found.doubts += [
             Reason(_NOT_IN_ALL, race.points[0], Need.BLOCK)

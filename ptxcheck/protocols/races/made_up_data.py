@@ -39,6 +39,17 @@ class Data(Enum):
     """Zeros and ones in no order."""
 
 
+WRITTEN: Mapping[Data, str] = {
+    Data.ZEROS: "are zeros",
+    Data.RISING: "rise",
+    Data.FALLING: "fall",
+    Data.SPREAD: "rise, with gaps between",
+    Data.MIXED: "are in no order",
+    Data.BITS: "are zeros and ones",
+}
+"""How it is said of the numbers in global memory that they are of a kind."""
+
+
 def zeros(places: Lanes) -> Lanes:
     """Give zeros: numbers in both orders, none of them a flag that is set."""
     return np.zeros_like(places)
@@ -104,4 +115,4 @@ _MAKE: Mapping[Data, Callable[[Lanes, Lanes, Lanes], Lanes]] = {
     Data.BITS: lambda rank, count, bound: rank * number(_MIXING) >> number(11) & number(1),
 }
 
-__all__ = ["Data", "Ranks", "zeros"]
+__all__ = ["WRITTEN", "Data", "Ranks", "zeros"]

@@ -58,6 +58,8 @@ class Race:
     inputs: Mapping[str, int]
     with_data: bool = False
     """Whether it takes numbers in global memory to show it."""
+    only_with: str = ""
+    """What numbers in global memory showed it, where others did not."""
 
     @property
     def written_threads(self) -> tuple[str, str]:
@@ -69,6 +71,8 @@ class Race:
     def message(self) -> str:
         """Say what meets where."""
         shown = " (in runs with made-up data)" if self.with_data else ""
+        if self.only_with:
+            shown = f", if the numbers in global memory {self.only_with}"
         one, two = self.written_threads
         mine, its = (f"{each.article} {each.value}" for each in self.actions)
         return (

@@ -27,6 +27,7 @@ from ptxcheck.protocols.model.sync_objects import ClusterBarrier, NamedBarrier, 
 from ptxcheck.protocols.proof.evidence import Verification
 from ptxcheck.protocols.proof.search import examine
 from ptxcheck.protocols.proof.simulate import simulate
+from ptxcheck.protocols.symex.values.trace import OutOfTimeError
 from ptxcheck.verdict import Property, VerdictKind
 from tests.protocols.building import (
     BYTES,
@@ -63,6 +64,23 @@ def test_a_tile_is_read_after_its_wait_and_overwritten_after_its_release() -> No
 def test_writes_that_nothing_orders_collide() -> None:
     assert flaws_of({}, [WRITE], [WRITE]) == {Flaw.WRITES_COLLIDE}
     assert flaws_of({}, [WRITE, meeting(2)], [meeting(2), WRITE]) == set()
+
+
+def test_pairs_are_looked_at_within_the_effort() -> None:
+    """All steps are over by then, and there are more pairs than steps between two looks at the effort."""
+    writes: list[Action] = [Access(0, writes=(Span(0, 4 * word, 4),)) for word in range(100)]
+    both = protocol({}, writes, writes)
+    asked = 0
+
+    def is_late() -> bool:
+        nonlocal asked
+        asked += 1
+        return True
+
+    with pytest.raises(OutOfTimeError):
+        simulate(both, is_late=is_late)
+    assert asked == 1
+    assert {problem.flaw for problem in simulate(both).problems} == {Flaw.WRITES_COLLIDE}
 
 
 def test_atomics_may_meet() -> None:

@@ -166,13 +166,31 @@ def test_one_instruction_of_a_warp_that_stores_two_values_is_a_race() -> None:
     assert races(body, ".reqntid 32") is VIOLATED
 
 
+LOADED_PLACE = """
+ld.param.u64 %rd1, [p]; cvt.u64.u32 %rd2, %r1; add.u64 %rd3, %rd1, %rd2; ld.global.u32 %r5, [%rd3];
+and.b32 %r5, %r5, 508; add.u32 %r5, %r5, %r20;
+"""
+
+
 def test_what_is_loaded_decides_nothing() -> None:
-    """A permutation that comes from memory may be one, or not."""
-    body = (
-        "ld.param.u64 %rd1, [p]; cvt.u64.u32 %rd2, %r1; add.u64 %rd3, %rd1, %rd2; ld.global.u32 %r5, [%rd3]; "
-    )
-    body += "and.b32 %r5, %r5, 508; add.u32 %r5, %r5, %r20; st.shared.u32 [%r5], %r0;"
-    assert races(body) is UNKNOWN
+    """A permutation that comes from memory may be one, or not: who races with which data is told, and no finding."""
+    found = judgement(LOADED_PLACE + "st.shared.u32 [%r5], %r0;")
+    assert found.verdicts()[0].kind is UNKNOWN
+    assert not found.races
+    (race,) = found.with_some_data
+    assert race.only_with
+    assert race.threads[0] != race.threads[1]
+    assert race.message in [reason.text for reason in found.verdicts()[0].reasons]
+
+
+def test_a_race_with_all_data_is_told_once() -> None:
+    """Threads read what others store, wherever the data send them."""
+    place = LOADED_PLACE.replace("and.b32 %r5, %r5, 508;", "and.b32 %r5, %r5, 127; shl.b32 %r5, %r5, 2;")
+    body = f"{place} {OWN} {{barrier}} ld.shared.u32 %r9, [%r5];"
+    found = judgement(body.format(barrier=""))
+    assert [race.only_with for race in found.races] == [""]
+    assert not found.with_some_data
+    assert races(body.format(barrier=BARRIER)) is PROVED
 
 
 def test_a_mask_of_bits_that_is_too_wide_lets_threads_meet() -> None:

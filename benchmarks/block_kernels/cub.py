@@ -152,7 +152,7 @@ def _radix_sort() -> Iterator[CubKernel]:
                 yield _kernel(f"radix_{call.lower()}", "block_radix_sort", type_, threads, items, body)
     pairs = "using P = cub::BlockRadixSort<TYPE, THREADS, ITEMS, int>; "
     pairs += f"{_SHARED} LOAD int values[ITEMS]; for (int i = 0; i < ITEMS; ++i) values[i] = i + n; "
-    pairs += "P(storage).Sort(items, values); STORE out[threadIdx.x] += values[0];"
+    pairs += "P(storage).Sort(items, values); STORE out[threadIdx.x * ITEMS] += values[0];"
     for type_, threads in _each(("unsigned int", "float"), (64, 128)):
         yield _kernel("radix_pairs", "block_radix_sort", type_, threads, 4, pairs)
 

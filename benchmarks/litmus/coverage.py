@@ -99,6 +99,9 @@ RULES_WITHOUT_ROW = {
     **dict.fromkeys(("GM001", "GM002"), (
         "CTAs that count each other, in one launch: `last_block` of benchmarks/hardware.md"
     )),
+    **dict.fromkeys(("GM003", "GM004"), (
+        "threads that nothing orders, and no synchronisation: `neighbours_in_place` of benchmarks/hardware.md"
+    )),
     "CL022": "what a second request means is undefined from sm_100 on (PTX ISA 9.7.14.18), and no order",
     **dict.fromkeys(("BG001", "BG002", "BG008", "BG011", "BG014"), _LEGALITY),
     **dict.fromkeys(("TM041", "TM042"), "which columns are there to be accessed or freed, and no order"),

@@ -5,7 +5,8 @@ from __future__ import annotations
 import traceback
 from dataclasses import dataclass
 
-from ..protocols.races.judgement import Judgement, is_ordinary, judged
+from ..protocols.races.global_races import GlobalRaces, global_races
+from ..protocols.races.judgement import Judgement, is_ordinary, judged, unseen_control
 from ..verdict import Property, Reason, Verdict, VerdictKind
 from ..view import KernelView
 from .violations import concerns
@@ -44,3 +45,12 @@ def ordinary_kernel(view: KernelView) -> OrdinaryKernel | None:
         frame = traceback.extract_tb(error.__traceback__)[-1]
         place = f"{frame.filename.rsplit('/ptxcheck/', 1)[-1]}:{frame.lineno}"
         return OrdinaryKernel(Judgement(), f"{type(error).__name__}: {error} at {place}")
+
+
+def races_in_global_memory(view: KernelView) -> GlobalRaces:
+    """Search a kernel without asynchronous work for races of global memory between threads of a block."""
+    if view.verify_seconds is None or not view.function.is_entry or concerns(view):
+        return GlobalRaces()
+    if next(unseen_control(view), None) is not None:
+        return GlobalRaces()
+    return global_races(view)

@@ -18,7 +18,7 @@ from enum import Enum, auto
 UNITS_PER_SECOND = 1_000_000
 LEVELS: Mapping[str, float] = {"low": 2.0, "normal": 10.0, "high": 60.0}
 """Seconds of the effort for one kernel, by name."""
-_BRAKE, _LEAST_BRAKE = 1.75, 5.0
+_BRAKE, _LEAST_BRAKE = 1.6, 5.0
 """Processor time after which a verification is ended, so that it takes no more than twice what it is to take: in what
 its effort was fitted to take, and in seconds."""
 _BETWEEN_LOOKS = 0.02

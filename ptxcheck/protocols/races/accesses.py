@@ -12,6 +12,7 @@ from ...ir import Address, Instruction, Operand
 from ...opcodes.op import Op
 from ...opcodes.spec import OperandKind, Trait
 from ..typestate.address_kinds import misused
+from ..typestate.global_arrays import Array
 from ..typestate.shared_access import access_bytes, address_lanes
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ class Action(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """One instruction that may access shared memory."""
+    """One instruction that may access shared memory, or an array of global memory."""
 
     point: int
     action: Action
@@ -51,9 +52,17 @@ class Access:
     lanes: int = 32
     value: Operand | None = None
     """What a write stores."""
+    array: Array | None = None
+    """The array of global memory that it is in; None for shared memory."""
+
+    @property
+    def address_bits(self) -> int:
+        return 32 if self.array is None else 64
 
     def conflicts(self, other: Access) -> bool:
         """Tell whether the two race where they meet."""
+        if self.array != other.array:
+            return False
         if self.action is Action.READ and other.action is Action.READ:
             return False
         return not (self.action is Action.ATOMIC and other.action is Action.ATOMIC)
@@ -82,7 +91,7 @@ def accesses_of(view: KernelView) -> Accesses:
             or not (point in misplaced or _is_shared(view, point, instruction))
         ):
             continue
-        access = None if op in _WHOLE_TILES or point in misplaced else _access(point, instruction)
+        access = None if op in _WHOLE_TILES or point in misplaced else access_of(point, instruction)
         if access is None:
             unknown.append(point)
         else:
@@ -90,7 +99,8 @@ def accesses_of(view: KernelView) -> Accesses:
     return Accesses(tuple(known), tuple(unknown))
 
 
-def _access(point: int, instruction: Instruction) -> Access | None:
+def access_of(point: int, instruction: Instruction) -> Access | None:
+    """Return what an instruction accesses; None where its bytes are not known."""
     slots, op = instruction.operation.slots, instruction.operation.op
     size = _ROW_BYTES if op in _MATRIX else access_bytes(instruction)
     address = next(_addresses(instruction), None)

@@ -161,7 +161,7 @@ def judged(view: KernelView) -> Judgement:
     found.race_doubts += _unseen_accesses(view)
     ends = (view.cfg.blocks[loop.latches[0]].last for loop in endless_loops(view.facts))
     found.loop_doubts += [Reason(ENDLESS, point) for point in ends]
-    unseen = [*_unseen(view)]
+    unseen = [*unseen_control(view)]
     if unseen:
         found.race_doubts += unseen
         found.divergence_doubts += unseen
@@ -177,7 +177,7 @@ def _unseen_accesses(view: KernelView) -> Iterator[Reason]:
             yield Reason(f"what `{call.callee}` does with shared memory is not followed", point)
 
 
-def _unseen(view: KernelView) -> Iterator[Reason]:
+def unseen_control(view: KernelView) -> Iterator[Reason]:
     """Yield control flow that is not followed: neither barriers nor accesses of all threads are seen then."""
     for point, call in view.facts.calls.items():
         if call.synchronises is not False and call.callee not in _HARMLESS:

@@ -47,6 +47,7 @@ class Kernel:
         self._threads: dict[int, ThreadIndex] = {}
         self._steps: dict[Name, tuple[Step, ...] | None] = {}
         self._regions: dict[int, tuple[int, ...] | None] = {}
+        self._left_together: dict[Uniformity, frozenset[int]] = {}
 
     def thread(self, thread: int) -> ThreadIndex:
         """Return the place of a thread in the block, which is the same whoever asks."""
@@ -161,13 +162,15 @@ class Kernel:
     def headers(self) -> dict[int, Loop]:
         return {loop.header: loop for loop in self.cfg.loops}
 
-    @cached_property
-    def left_together(self) -> frozenset[int]:
-        """Loops that all threads of a block leave in the same round."""
-        return frozenset(
-            loop.index for loop in self.cfg.loops
-            if all(self.facts.branch_uniformity(source) <= Uniformity.CTA for source, _ in loop.exits)
-        )  # fmt: skip
+    def left_together(self, level: Uniformity) -> frozenset[int]:
+        """Return the loops that all threads of a group leave in the same round: of a block at most."""
+        level = min(level, Uniformity.CTA)
+        if level not in self._left_together:
+            self._left_together[level] = frozenset(
+                loop.index for loop in self.cfg.loops
+                if all(self.facts.branch_uniformity(source) <= level for source, _ in loop.exits)
+            )  # fmt: skip
+        return self._left_together[level]
 
 
 def _is_plain(instruction: Instruction) -> bool:

@@ -149,3 +149,11 @@ class Meetings:
     def meets_in(self, loop: Loop) -> bool:
         """Tell whether a loop has a meeting."""
         return any(self._cfg.graph.block_of[point] in loop.blocks for point in self.points)
+
+
+class NoMeetings(Meetings):
+    """Those of threads of different CTAs: there are none."""
+
+    @cached_property
+    def points(self) -> frozenset[int]:
+        return frozenset()

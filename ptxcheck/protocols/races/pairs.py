@@ -24,18 +24,19 @@ from ...terms.bit_pool import Pool
 from ...terms.bitvectors import Bits, Numbers, variables_of
 from ...terms.effort import Work
 from .accesses import Access, Action
-from .disjoint import are_apart, pinned
+from .disjoint import are_apart, are_of_each_cta, pinned
 from .intervals import Interval
 from .kernel import Kernel
 from .mirrored import MirroredTerms, two_threads
 from .questions import UndecidedError
 from .sites import Site, mirrored, sites_in
-from .thread_terms import LOADED, ThreadTerms
+from .thread_terms import LOADED, ROUNDS, ThreadTerms
 
 MOST_FOUND = 16
 """Pairs that are looked for in an interval, one after the other."""
 _OF_EACH_WRITE = 2
 _MOST_PAIRS = 6000
+_OF_THREADS = ("%", ROUNDS)
 
 
 class Relation(Enum):
@@ -44,9 +45,13 @@ class Relation(Enum):
     ANY = "two threads"
     OTHER_WARPS = "threads of different warps"
     SAME_WARP = "lanes of one warp"
+    OTHER_BLOCKS = "threads of different CTAs"
 
     @property
     def level(self) -> Uniformity:
+        """How far two such threads must agree to have one variable."""
+        if self is Relation.OTHER_BLOCKS:
+            return Uniformity.GRID
         return Uniformity.WARP if self is Relation.SAME_WARP else Uniformity.CTA
 
 
@@ -117,9 +122,11 @@ class Pairs:
 
     @property
     def base(self) -> tuple[Bits, ...]:
-        """What holds of the two threads anyway."""
+        """What holds of the two threads anyway, but for the places of their CTAs."""
         pool, geometry = self.pool, self.kernel.geometry
         one, two = (thread.index for thread in self.threads)
+        if self.relation is Relation.OTHER_BLOCKS:
+            return geometry.claims(pool, one), geometry.claims(pool, two)
         same = pool.true
         for x, y in zip(one.axes, two.axes, strict=True):
             same = pool.both(same, pool.eq(x, y))
@@ -160,9 +167,16 @@ class Pairs:
         if self._overlap(a, b) is self.pool.false:
             return False
         one, two = self.threads
+        difference = self.pool.sub(a.address, b.address)
+        if a.access.array is not None and not is_of_threads(difference):
+            return False
+        if self.relation is Relation.OTHER_BLOCKS:
+            axes = self._axes_used(a, b)
+            size = max(a.access.size, b.access.size)
+            return bool(axes) and not are_of_each_cta(difference, size, (one.index, two.index), axes)
         pins = self._pins_of(a.condition), self._pins_of(b.condition)
         size = max(a.access.size, b.access.size)
-        return not are_apart(self.pool.sub(a.address, b.address), size, pins, one.index, two.index)
+        return not are_apart(difference, size, pins, one.index, two.index)
 
     def _pins_of(self, condition: Bits) -> Mapping[Bits, int]:
         found = self._pins.get(condition)
@@ -186,7 +200,30 @@ class Pairs:
 
     def _touching(self, a: Site, b: Site) -> Bits:
         """Return that both accesses happen, at one place."""
-        return self.pool.both(self._overlap(a, b), self.pool.both(a.condition, b.condition))
+        meet = self.pool.both(self._overlap(a, b), self.pool.both(a.condition, b.condition))
+        return self.pool.both(meet, self._apart(a, b)) if self.relation is Relation.OTHER_BLOCKS else meet
+
+    def _apart(self, a: Site, b: Site) -> Bits:
+        """Return that both threads are in CTAs of the grid, which differ along an axis that an address depends on."""
+        pool = self.pool
+        inside, differ = pool.true, pool.false
+        for axis in "xyz":
+            places, extents = self._special(f"%ctaid.{axis}", a), self._special(f"%nctaid.{axis}", a)
+            for place, extent in zip(places, extents, strict=True):
+                inside = pool.both(inside, pool.ult(place, extent))
+        for places in self._axes_used(a, b):
+            differ = pool.either(differ, pool.not_(pool.eq(*places)))
+        return pool.both(inside, differ)
+
+    def _axes_used(self, a: Site, b: Site) -> list[tuple[Bits, Bits]]:
+        """Return where the CTAs of both threads are, along the axes that an address depends on."""
+        used = variables_of(a.address, b.address)
+        places = (self._special(f"%ctaid.{axis}", a) for axis in "xyz")
+        return [each for each in places if not set(each).isdisjoint(used)]
+
+    def _special(self, name: str, site: Site) -> tuple[Bits, Bits]:
+        one, two = (thread.special(name, site.access.point) for thread in self.threads)
+        return one, two
 
     def claim(self, a: Site, b: Site) -> Bits:
         """Return that both accesses happen and meet: two stores by one instruction do with different values."""
@@ -271,6 +308,11 @@ class Pairs:
                 and not any(told[each.access.point] >= _OF_EACH_WRITE for each in (x, y))
             ]  # fmt: skip
         return Meeting(tuple(found))
+
+
+def is_of_threads(term: Bits) -> bool:
+    """Tell whether a number is made of the places of threads and CTAs alone, and of rounds of loops."""
+    return all(variable.name.startswith(_OF_THREADS) for variable in variables_of(term))
 
 
 def stores_once(a: Site, b: Site) -> bool:

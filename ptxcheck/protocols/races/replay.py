@@ -187,7 +187,7 @@ class Replay:
         if found is None:
             stored = self._program.stored(access)
             values = [] if stored is None else [self.operand(stored, 8 * access.size)]
-            found = (self._address(access.address), *values)
+            found = (self._address(access.address, access.address_bits), *values)
             self._program.note(key, found)
         address, *values = found
         if address.constant is not None:
@@ -202,11 +202,11 @@ class Replay:
         except KeyError:
             return tuple([self._at(place) for place in places])
 
-    def _address(self, operand: Operand) -> Bits:
+    def _address(self, operand: Operand, width: int = 32) -> Bits:
         if not isinstance(operand, Address):
-            return self.operand(operand, 32)
-        offset = self.pool.number(operand.offset, 32)
-        return offset if operand.base is None else self.pool.add(self.operand(operand.base, 32), offset)
+            return self.operand(operand, width)
+        offset = self.pool.number(operand.offset, width)
+        return offset if operand.base is None else self.pool.add(self.operand(operand.base, width), offset)
 
     def _execute(self, step: Step, runs: Bits) -> None:
         for written, new in zip(step.written, self._results(step), strict=True):

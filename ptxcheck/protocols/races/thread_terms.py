@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from ...cfg import AtomKind, Edge, EdgeKind, Loop, Name, Uniformity
+from ...cfg import AtomKind, Edge, EdgeKind, Loop, Name, Uniformity, Value
 from ...cfg.definitions import part_of
 from ...cfg.sparse import Sparse
 from ...cfg.special import changes, special_name, special_uniformity, special_value
@@ -38,6 +38,10 @@ class Key:
     context: Context
 
 
+MOST_CTAS = 64
+"""CTAs along an axis of the grid of two threads of different ones: numbers of threads do not wrap."""
+ROUNDS = "round"
+"""What begins the name of a variable for the rounds of a loop."""
 LOADED = "result of "
 """What begins the name of a variable for what an instruction gives that has no term, mostly a load."""
 Read = Callable[[Key], Bits | None]
@@ -189,11 +193,10 @@ class ThreadTerms:
         known = self.kernel.geometry.special(self.pool, self.index, name)
         if known is not None:
             return known
-        value = special_value(name, 32, self.kernel.facts.launch)
+        low, high = _bounds(name, special_value(name, 32, self.kernel.facts.launch), self.level)
         shared = not changes(name) and special_uniformity(name) <= min(self.level, Uniformity.WARP)
         where = f"@{point}" if changes(name) else ""
         suffix = "" if shared else f"~{self.thread}"
-        low, high = (0, None) if value is None else (value.low, value.high)
         return self.pool.variable(f"{name}{where}{suffix}", 32, low, high)
 
     def _variable(self, name: Name, context: Context) -> Bits:
@@ -211,7 +214,7 @@ class ThreadTerms:
             return False
         for loop in self.kernel.cfg.loops_around(self.kernel.facts.block_of(name)):
             passage = context.of(loop.index)
-            if passage is None and loop.index not in self.kernel.left_together:
+            if passage is None and loop.index not in self.kernel.left_together(self.level):
                 return False
             if passage is not None and passage.round is Round.ANY:
                 return False
@@ -258,7 +261,7 @@ class ThreadTerms:
         pool, width = self.pool, first.width
         held = passage is not None and passage.round is Round.HELD
         suffix = "" if held else f"~{self.thread}"
-        rounds = pool.variable(f"round{loop.index}{_written(context)}{suffix}", 32, 0, (1 << 31) - 1)
+        rounds = pool.variable(f"{ROUNDS}{loop.index}{_written(context)}{suffix}", 32, 0, (1 << 31) - 1)
         step = pool.number(0, width)
         for each in steps:
             by = self._operand(each.point, each.operand, width, context, read)
@@ -342,6 +345,15 @@ class ThreadTerms:
         if found is not None:
             return found
         return self.pool.variable(f"operand@{point}{_written(context)}~{self.thread}", width)
+
+
+def _bounds(name: str, value: Value | None, level: Uniformity) -> tuple[int, int | None]:
+    """Return the bounds of a special register; for threads of different CTAs, in a grid of few."""
+    low, high = (0, None) if value is None else (value.low, value.high)
+    if level is Uniformity.GRID and name.startswith(("%ctaid", "%nctaid")):
+        most = MOST_CTAS if name.startswith("%n") else MOST_CTAS - 1
+        high = most if high is None else min(high, most)
+    return low, high
 
 
 def _written(context: Context) -> str:

@@ -12,15 +12,16 @@ Not covered: races that only some parameters have.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from ...cfg import AtomKind, Name, Uniformity
+from ...cfg import AtomKind, Linear, Name, Uniformity, Value
 from ...ir import Address
 from ...launch import Dim
 from ...opcodes.spec import Trait
 from ...terms.bitvectors import Bits, Kind, Numbers, in_order, variables_of
+from ..typestate.global_arrays import Array
 from .accesses import Access, Action
 from .agreement import Disagreement
 from .kernel import Kernel
@@ -39,6 +40,8 @@ _SIZES = (1024, 2048, 4096)
 _SETTINGS = 3
 _IN_A_ROW = 2
 _POINTER = 1 << 32
+_PLANES = 4
+"""CTAs of the grid along y and z, where those of different CTAs are looked at."""
 _SHARED_LOAD = "ld.shared"
 _LANES = (0, 1, 31)
 """Lanes of each warp that are executed beside the two threads of a model, as loops may have other numbers there."""
@@ -60,6 +63,8 @@ class Race:
     """Whether it takes numbers in global memory to show it."""
     only_with: str = ""
     """What numbers in global memory showed it, where others did not."""
+    ctas: tuple[Dim, Dim] | None = None
+    """Where in the grid the CTAs of the two threads are, if they differ."""
 
     @property
     def written_threads(self) -> tuple[str, str]:
@@ -75,6 +80,15 @@ class Race:
             shown = f", if the numbers in global memory {self.only_with}"
         one, two = self.written_threads
         mine, its = (f"{each.article} {each.value}" for each in self.actions)
+        if self.ctas is not None:
+            one, two = (
+                f"{thread} of CTA {written_thread(cta, (1, 2, 2) if any(cta[1:]) else (1, 1, 1))}"
+                for thread, cta in zip((one, two), self.ctas, strict=True)
+            )
+            return (
+                f"thread {one} makes {mine} of {self.place} here, and thread {two} {its} of the same byte: "
+                "nothing orders CTAs of one launch"
+            )
         return (
             f"thread {one} makes {mine} of {self.place} here, and thread {two} {its} of the same byte: "
             f"no barrier lies between{shown}"
@@ -138,8 +152,13 @@ class Witnesses:
     @cached_property
     def parameters(self) -> tuple[tuple[str, bool], ...]:
         """Names of the numbers in parameter space that are read, and whether they are pointers."""
+        return tuple((name, is_pointer) for name, is_pointer, _ in self._passed)
+
+    @cached_property
+    def _passed(self) -> tuple[tuple[str, bool, Value | None], ...]:
+        """The numbers in parameter space that are read, whether they are pointers, and what is known of them."""
         pointers: set[str] = set()
-        names: dict[str, int] = {}
+        names: dict[str, Value | None] = {}
         for point, instruction in enumerate(self._view.body.instructions):
             if instruction.operation.traits & {Trait.LOAD, Trait.STORE, Trait.ATOMIC}:
                 for operand in instruction.operands:
@@ -153,16 +172,22 @@ class Witnesses:
                             pointers.add(str(pointer.base))
                 for register in instruction.writes():
                     value = self._view.facts.value_of(Name(register, point))
-                    for atom, _ in () if value is None or value.linear is None else value.linear.terms:
+                    linear = None if value is None else value.linear
+                    for atom, _ in () if linear is None else linear.terms:
                         if atom.kind is AtomKind.PARAMETER:
-                            names[str(atom)] = atom.width
-        return tuple((name, name in pointers) for name in names)
+                            known = names.setdefault(str(atom), None)
+                            names[str(atom)] = value if known is None and _is_alone(linear) else known
+        return tuple((name, name in pointers, value) for name, value in names.items())
 
     def settings(self, block: Dim) -> Iterator[tuple[int, dict[str, int]]]:
-        """Yield numbers for parameters and the grid."""
+        """Yield numbers for parameters and the grid, of those that a host may pass."""
         threads = block[0] * block[1] * block[2]
         for size in tuple(dict.fromkeys((threads, *_SIZES)))[:_SETTINGS]:
-            inputs = {name: size for name, is_pointer in self.parameters if not is_pointer}
+            inputs = {
+                name: size if value is None else _admitted(size, value)
+                for name, is_pointer, value in self._passed
+                if not is_pointer
+            }
             pointers = (name for name, is_pointer in self.parameters if is_pointer)
             inputs |= {name: (place + 1) * _POINTER for place, name in enumerate(pointers)}
             for axis in "xyz":
@@ -177,7 +202,10 @@ class Witnesses:
         in_a_row: list[Race] = []
         chosen = [_thread(terms, pair.numbers) for terms in pair.threads]
         for size, inputs in self.settings(self._block):
-            race = self._shown(pair, chosen, size, inputs) or self._searched(pair, size, inputs)
+            if pair.relation is Relation.OTHER_BLOCKS:
+                race = self._between_ctas(pair, inputs)
+            else:
+                race = self._shown(pair, chosen, size, inputs) or self._searched(pair, size, inputs)
             in_a_row = [*in_a_row, race] if race is not None else []
             if len(in_a_row) == _IN_A_ROW or (race is not None and not self.has_sizes):
                 return in_a_row[0]
@@ -200,6 +228,35 @@ class Witnesses:
         if numbers is None:
             return None
         return self._shown(pair, [_thread(terms, numbers) for terms in pair.threads], size, inputs)
+
+    def _between_ctas(self, pair: Pair, inputs: Mapping[str, int]) -> Race | None:
+        """Return a race of two threads of different CTAs in a setting, of which the solver says that they meet."""
+        inputs = {**inputs, "%nctaid.y": _PLANES, "%nctaid.z": _PLANES}
+        asked = Pairs(self._kernel, pair.relation, (), threads=pair.threads)
+        try:
+            numbers = self._kernel.questions.numbers(
+                (*asked.base, *self._fixed(pair.claim, inputs), pair.claim)
+            )
+        except UndecidedError:
+            return None
+        if numbers is None:
+            return None
+        runs: list[tuple[Dim, Dim, Run]] = []
+        stores = all(self._accesses[point].action is Action.WRITE for point in pair.points)
+        for terms in pair.threads:
+            x, y, z = (numbers.get(terms.special(f"%ctaid.{axis}", pair.points[0]), 0) for axis in "xyz")
+            here = {**inputs, "%ctaid.x": x, "%ctaid.y": y, "%ctaid.z": z}
+            thread = _thread(terms, numbers)
+            run = Replay(self._program(with_values=stores), here, self._block, thread).result()
+            runs.append(((x, y, z), thread, run))
+        (cta, thread, run), (its_cta, its_thread, its_run) = runs
+        for mine in _at(run, pair.points[0]):
+            for its in _at(its_run, pair.points[1]):
+                if self._is_race(mine, its, pair.relation):
+                    told = self._told(pair, (thread, its_thread), inputs, mine, its)
+                    ctas = (cta, its_cta) if told.threads == (thread, its_thread) else (its_cta, cta)
+                    return replace(told, ctas=ctas)
+        return None
 
     def _fixed(self, claim: Bits, inputs: Mapping[str, int]) -> Iterator[Bits]:
         pool = self._kernel.pool
@@ -238,16 +295,24 @@ class Witnesses:
     def _told(
         self, pair: Pair, threads: tuple[Dim, Dim], inputs: Mapping[str, int], mine: Event, its: Event
     ) -> Race:
-        address = max(mine.address, its.address)
-        placed = self._kernel.layout.at(address)
-        place = "shared memory" if placed is None else f"'{placed.name}' + {address - placed.start}"
+        place = self._place(max(mine.address, its.address), mine.access.array)
         if mine.access.action is Action.READ:
             mine, its, threads = its, mine, (threads[1], threads[0])
         points, actions = (mine.access.point, its.access.point), (mine.access.action, its.access.action)
         return Race(points, actions, threads, self._block, pair.relation, place, inputs)
 
+    def _place(self, address: int, array: Array | None) -> str:
+        if array is not None:
+            offset = address % _POINTER
+            return f"'{array}' + {offset - _POINTER if offset >= _POINTER // 2 else offset}"
+        placed = self._kernel.layout.at(address)
+        return "shared memory" if placed is None else f"'{placed.name}' + {address - placed.start}"
+
     def _is_race(self, mine: Event, its: Event, relation: Relation) -> bool:
-        if mine.met != its.met or (relation is Relation.SAME_WARP and mine.met_in_warp != its.met_in_warp):
+        between = relation is Relation.OTHER_BLOCKS
+        if (mine.met != its.met and not between) or (
+            relation is Relation.SAME_WARP and mine.met_in_warp != its.met_in_warp
+        ):
             return False
         if mine.access.strong and its.access.strong:
             return False
@@ -310,6 +375,20 @@ class Witnesses:
             program = self._program(with_values=with_values)
             self._runs[key] = Replay(program, inputs, self._block, thread).result()
         return self._runs[key]
+
+
+def _is_alone(linear: Linear | None) -> bool:
+    """Tell whether a number is one parameter as it is."""
+    return linear is not None and not linear.constant and [factor for _, factor in linear.terms] == [1]
+
+
+def _admitted(size: int, value: Value) -> int:
+    """Return a number near a size that a parameter may have."""
+    number = min(max(size, value.low), value.high)
+    if value.modulus > 1:
+        number += (value.residue - number) % value.modulus
+        number -= value.modulus if number > value.high else 0
+    return number
 
 
 def _thread(terms: ThreadTerms, numbers: Numbers) -> Dim:

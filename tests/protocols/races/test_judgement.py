@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 
 import pytest
 
+from ptxcheck.launch import FactOrigin, ParameterFact
 from ptxcheck.launches.hints import from_directives
 from ptxcheck.parser import parse_module
 from ptxcheck.protocols.races.extents import STAYS_INSIDE
@@ -29,7 +31,10 @@ NEXT = "ld.shared.u32 %r9, [%r2+4];"
 
 
 def judgement(
-    body: str, attributes: str = ".reqntid 128", parameters: str = ".param .u32 n, .param .u64 p"
+    body: str,
+    attributes: str = ".reqntid 128",
+    parameters: str = ".param .u32 n, .param .u64 p",
+    facts: tuple[ParameterFact, ...] = (),
 ) -> Judgement:
     text = f"{HEAD}.visible .entry k({parameters}) {attributes} {{ {DECLARED} {body}\nret; }}"
     module = parse_module(Source("k.ptx", text))
@@ -37,7 +42,8 @@ def judgement(
     (function,) = module.entries
     assert function.body is not None
     assert not function.body.problems, function.body.problems
-    return judged(KernelView(module, function, from_directives(function), verify_seconds=10.0))
+    launch = replace(from_directives(function), facts=facts)
+    return judged(KernelView(module, function, launch, verify_seconds=10.0))
 
 
 def races(body: str, attributes: str = ".reqntid 128") -> VerdictKind:
@@ -181,6 +187,16 @@ def test_what_is_loaded_decides_nothing() -> None:
     assert race.only_with
     assert race.threads[0] != race.threads[1]
     assert race.message in [reason.text for reason in found.verdicts()[0].reasons]
+
+
+def test_runs_with_data_keep_to_what_the_host_passes() -> None:
+    """Of numbers with fewer than three bits set threads read their neighbour's word: 128 is one, 7 is none."""
+    body = f"""{LOADED_PLACE} ld.param.u32 %r10, [n]; popc.b32 %r11, %r10; setp.lt.u32 %p1, %r11, 3;
+    selp.u32 %r12, 4, 0, %p1; sub.u32 %r5, %r5, %r20; shr.u32 %r5, %r5, 9; add.u32 %r5, %r5, %r12;
+    add.u32 %r5, %r5, %r2; {OWN} ld.shared.u32 %r9, [%r5];"""
+    assert judgement(body).races
+    fact = ParameterFact("n", 0, 4, FactOrigin.GIVEN, "n % 1024 == 7", modulus=1024, residue=7)
+    assert not judgement(body, facts=(fact,)).races
 
 
 def test_a_race_with_all_data_is_told_once() -> None:

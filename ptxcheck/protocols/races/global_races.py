@@ -1,0 +1,151 @@
+"""Threads that access the same bytes of an array of global memory in no order.
+
+Property: a `Race` of `GlobalRaces.races` is in runs with numbers for two sizes that follow each other, whatever is
+loaded: two threads access a byte of one array, one of them writes, and they are of different warps of a block, with no
+barrier between, or of different CTAs. Nothing is said of kernels without one: this is a search, and no proof.
+
+Argument: as for shared memory (`pairs`, `witness`). An address of global memory counts from one pointer of the host
+(`typestate.global_arrays`); two accesses that count from the same pointer are of one byte where their offsets say
+so. Pairs whose distance depends on a number of the host are left out: pitches are such numbers, and hosts pass those
+that keep rows apart. The solver compares the lowest 32 bits of addresses, runs with numbers compare them whole.
+Where a block is not stated, only threads of different CTAs are looked at, and what is found is so in small and large
+blocks alike: most kernels are right for one block only, and which one their code does not say.
+
+Not covered: arrays that overlap, pointers that are loaded, lanes of one warp, distances that a number of the host or
+what is loaded decides, places that do not depend on the CTA, as a host may launch one alone, kernels that order
+accesses by fences, flags and locks (what is found there is possible), grids of more than 64 CTAs along an axis.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from ...cfg import Uniformity
+from ...cfg.special import MAX_THREADS
+from ...launch import Dim
+from ...terms.effort import Effort
+from ..typestate.global_arrays import GlobalArrays
+from .accesses import Access, Action, access_of
+from .agreement import agreement
+from .block_steps import Steps
+from .blocks import axes_used
+from .geometry import Geometry
+from .intervals import TooManyVisitsError, intervals
+from .kernel import Kernel
+from .layout import layout_of
+from .meetings import Meetings, NoMeetings
+from .pairs import Pair, Pairs, Relation
+from .witness import Race, Witnesses
+
+if TYPE_CHECKING:
+    from ...view import KernelView
+
+_SHARE = 0.03
+"""Of the effort for one kernel."""
+_LINES: tuple[Dim, ...] = ((1, 1, 1), (32, 1, 1), (128, 1, 1), (1024, 1, 1))
+_PLANES: tuple[Dim, ...] = ((1, 1, 1), (32, 1, 1), (8, 8, 1), (32, 32, 1))
+
+
+@dataclass(frozen=True, slots=True)
+class GlobalRaces:
+    """What was found in one kernel."""
+
+    races: tuple[Race, ...] = ()
+    possible: tuple[Pair, ...] = ()
+    """Pairs that may meet by what is passed or loaded."""
+
+
+def global_accesses(view: KernelView) -> tuple[Access, ...]:
+    """Return the accesses of arrays that a kernel writes and more than one thread may reach, each of one array."""
+    found: list[Access] = []
+    for each in view.get(GlobalArrays).accesses:
+        if not each.is_known or len(each.arrays) != 1 or each.is_asynchronous:
+            continue
+        (array,) = each.arrays
+        access = access_of(each.point, view.body.instructions[each.point])
+        if access is not None and array.followed == 1:
+            found.append(replace(access, array=array, strong=each.is_strong))
+    written = {access.array for access in found if access.action is not Action.READ}
+    return tuple(access for access in found if access.array in written)
+
+
+def global_races(view: KernelView) -> GlobalRaces:
+    """Return the races of global memory between threads of a block."""
+    accesses = view.get(global_accesses)
+    if not any(one.conflicts(two) for one in accesses for two in accesses):
+        return GlobalRaces()
+    effort = Effort(view.verify_seconds).part(_SHARE)
+    search = _Search(view, accesses, effort)
+    found: GlobalRaces | None = None
+    for block, is_stated in search.blocks():
+        its = search.within(block, is_stated=is_stated)
+        if found is None:
+            found = its
+        shown = {frozenset(race.points) for race in its.races}
+        found = replace(found, races=tuple(race for race in found.races if frozenset(race.points) in shown))
+        if not found.races:
+            break
+    return found or GlobalRaces()
+
+
+class _Search:
+    def __init__(self, view: KernelView, accesses: tuple[Access, ...], effort: Effort) -> None:
+        self._view = view
+        self._accesses = accesses
+        self._effort = effort
+
+    def blocks(self) -> Iterator[tuple[Dim, bool]]:
+        """Yield the block that is stated, else small and large ones, and whether it is the one of the launch."""
+        launch, axes = self._view.launch, axes_used(self._view)
+        if launch.block is not None and launch.block_is_exact:
+            yield launch.block, True
+            return
+        most = launch.max_threads or MAX_THREADS
+        for x, y, z in _LINES if axes == 1 else _PLANES:
+            if x * y * z <= most:
+                yield (x, y, z), False
+
+    def within(self, block: Dim, *, is_stated: bool) -> GlobalRaces:
+        """Return what is found in one block."""
+        kernel = self._kernel(Geometry(block))
+        agreed, open_ = agreement(kernel)
+        meetings = Meetings(kernel.facts, Uniformity.CTA, agreed)
+        if open_ or meetings.guarded:  # threads may come to different barriers
+            return GlobalRaces()
+        pairs = [*self._pairs(kernel, Relation.OTHER_WARPS, meetings)] if is_stated else []
+        told = {frozenset(pair.points) for pair in pairs}
+        unordered = NoMeetings(kernel.facts, Uniformity.GRID)
+        between = self._pairs(kernel, Relation.OTHER_BLOCKS, unordered)
+        pairs += [pair for pair in between if frozenset(pair.points) not in told]
+        if not pairs:
+            return GlobalRaces()
+        steps = Steps(self._view.facts, self._view.module, self._view.function, {})
+        if steps.orders_by_flags:
+            return GlobalRaces((), tuple(pairs))
+        witnesses = Witnesses(self._view, kernel, self._accesses, block, agreed)
+        races: list[Race] = []
+        possible: list[Pair] = []
+        for pair in pairs:
+            race = witnesses.race(pair)
+            if race is None:
+                possible.append(pair)
+            else:
+                races.append(race)
+        return GlobalRaces(tuple(races), tuple(possible))
+
+    def _pairs(self, kernel: Kernel, relation: Relation, meetings: Meetings) -> Iterator[Pair]:
+        asked = Pairs(kernel, relation, self._accesses)
+        for interval in intervals(kernel, meetings):
+            try:
+                yield from asked.meeting(interval).pairs
+            except TooManyVisitsError:
+                continue
+
+    def _kernel(self, geometry: Geometry) -> Kernel:
+        view = self._view
+        return Kernel(view.facts, layout_of(view.function, view.module), geometry, self._effort)
+
+
+__all__ = ["GlobalRaces", "global_accesses", "global_races"]

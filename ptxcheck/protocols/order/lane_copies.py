@@ -64,8 +64,8 @@ class LaneCopies:
     touched: LaneTouches
     _threads: _Groups = field(init=False)
     _bulk: _Groups = field(init=False)
-    _signalled: list[tuple[Numbers, Numbers, Numbers]] = field(init=False, default_factory=list)
-    """Bytes a row, threads, and the mbarrier that the copy of each completes on."""
+    _signalled: dict[tuple[int, int], list[Numbers]] = field(init=False, default_factory=dict)
+    """Bytes, a row for each thread, by the mbarrier that a copy completes on and the warp of the threads."""
 
     def __post_init__(self) -> None:
         self._threads = _Groups(np.zeros(self.touched.threads, dtype=np.int64))
@@ -113,7 +113,8 @@ class LaneCopies:
             found = self.touched.meets(into, own, Way.WRITE)
             barriers = self._each(event.operands["mbar"], own)
             if barriers is not None:
-                self._signalled.append((into, own, barriers))
+                for barrier, warp, lanes in _by_warp(barriers, own):
+                    self._signalled.setdefault((barrier, warp), []).append(into[lanes])
         is_sent = "tensor_map" not in event.operands or "mbar" not in event.operands
         is_sent = is_sent and operation.slots.get("src_space", ".shared").startswith(".shared")
         source = self._shared(event, "src", length, own) if is_sent else None
@@ -140,15 +141,16 @@ class LaneCopies:
         barriers = self._each(event.operands["addr"], own) if self._signalled else None
         if barriers is None:
             return
-        still = []
-        for places, threads, signalled in self._signalled:
-            known = (own[:, None] // WARP == threads // WARP) & (barriers[:, None] == signalled)
-            of_warp = (own[:, None] // WARP == threads // WARP).sum(axis=0)
-            alone = known.any(axis=0) & (known.sum(axis=0) < of_warp)
-            if alone.any():
-                knowing = own[known.argmax(axis=0)]
-                self.touched.note(places[alone], knowing[alone], Way.WRITE)
-            left = ~known.any(axis=0)
-            if left.any():
-                still.append((places[left], threads[left], signalled[left]))
-        self._signalled = still
+        for barrier, warp, lanes in _by_warp(barriers, own):
+            known = self._signalled.pop((barrier, warp), ())
+            if lanes.sum() < (own // WARP == warp).sum():
+                knowing = own[lanes][0]
+                for places in known:
+                    self.touched.note(places, np.full(len(places), knowing), Way.WRITE)
+
+
+def _by_warp(barriers: Numbers, threads: Numbers) -> Iterator[tuple[int, int, Truths]]:
+    """Yield mbarriers and warps, with which threads they are those of."""
+    for barrier in np.unique(barriers).tolist():
+        for warp in np.unique(threads[barriers == barrier] // WARP).tolist():
+            yield barrier, warp, (barriers == barrier) & (threads // WARP == warp)

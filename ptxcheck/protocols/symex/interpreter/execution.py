@@ -64,7 +64,7 @@ class Execution:
         if self._budget < 0:
             raise TooLongError("more steps than the budget allows", point, need=Need.VALUES)
         self._effort.spend(Work.STEP)
-        if not self._budget & 1023 and self._cta.options.is_late():
+        if not self._budget & 63 and self._cta.options.is_late():
             raise OutOfTimeError(point)
         if point in self._program.leaving:
             return

@@ -32,7 +32,7 @@ from .guards import Fact, Guards
 from .linear import Atom, AtomKind, Linear
 from .optypes import typing_of
 from .sparse import Sparse
-from .special import special_name, special_value
+from .special import changes, special_name, special_value
 from .uniform import Uniformity
 from .values import (
     Value,
@@ -176,6 +176,8 @@ class Values:
         value = None if name is None else special_value(name, WIDEST, self.addresses.launch)
         if value is not None:
             return value
+        if name is not None and changes(name):  # each read has a number of its own, which no name stands for
+            return top(WIDEST)
         return of_atom(_atom(Name(register, ENTRY), WIDEST), top(WIDEST))
 
     def _merged(self, key: Name, block: int, read: Read) -> Value | None:

@@ -51,6 +51,17 @@ def test_constants_come_through_registers() -> None:
     assert facts.constant(point, register("%r8")) is None
 
 
+@pytest.mark.parametrize("clock", ["%clock", "%globaltimer_lo", "%warpid"])
+def test_each_read_of_a_clock_gives_a_number_of_its_own(clock: str) -> None:
+    facts = facts_of(
+        f"mov.u32 %r5, {clock}; mov.u32 %r6, {clock}; sub.u32 %r7, %r6, %r5; sub.u32 %r8, %r5, %r5;"
+        "st.shared.v2.u32 [tile], {%r7, %r8}; ret;"
+    )
+    point = point_of(facts, "st.shared")
+    assert facts.constant(point, register("%r7")) is None
+    assert facts.constant(point, register("%r8")) == 0
+
+
 def test_a_ring_of_stages_stays_in_its_bounds() -> None:
     facts = facts_of(STAGES)
     point = point_of(facts, "mbarrier.arrive")

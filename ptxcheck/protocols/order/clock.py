@@ -28,7 +28,7 @@ the CTA and wider; visibility of global memory is not tracked.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import IntEnum
 from functools import cached_property
 from typing import TypeAlias
@@ -187,6 +187,14 @@ def _part(chosen: npt.NDArray[np.bool_]) -> slice | npt.NDArray[np.bool_]:
 def executed_before(earlier: Clock, later: Clock) -> bool:
     """Tell whether everything that one clock knows to have happened is known to another."""
     return not np.count_nonzero(earlier[_EXECUTED] > later[_EXECUTED])
+
+
+def executed_before_some(earlier: Sequence[Clock], later: Sequence[Clock]) -> list[bool]:
+    """Tell of each of some clocks whether all that it knows to have happened is known to one of the later ones."""
+    if not earlier or not later:
+        return [False] * len(earlier)
+    known = np.stack([clock[_EXECUTED] for clock in later])
+    return [bool((known >= clock[_EXECUTED]).all(axis=1).any()) for clock in earlier]
 
 
 def execution_only(clock: Clock, published: Clock) -> Clock:

@@ -20,7 +20,7 @@ from ..model.actions import Amount, Barrier
 from ..model.outcome import LAST_OF_ALL, Flaw
 from ..model.record import Record
 from ..symex.values.symbol import Form, plus
-from .clock import Clock, executed_before
+from .clock import Clock, executed_before, executed_before_some
 from .mbarrier_state import Contribution, Mbarrier, Phase
 
 _MOST_PARTS = 12
@@ -30,7 +30,7 @@ _MOST_PARTS = 12
 def check_expects(record: Record, name: Barrier, barrier: Mbarrier) -> None:
     """Check that a phase cannot complete before its bytes are expected, and its arrivals announced."""
     now = barrier.now
-    late = [e for e in now.expects if not _before_any(e, now.arrivals)]
+    late = _late(now.expects, now.arrivals)
     for each in _late_raises(now):
         _report_late(record, name, barrier, each, "this arrival is announced")
     if not late or not can_leave_out(barrier, late):
@@ -42,8 +42,10 @@ def check_expects(record: Record, name: Barrier, barrier: Mbarrier) -> None:
 def check_last(record: Record, name: Barrier, barrier: Mbarrier) -> None:
     """Check that in every schedule an arrival that may complete the phase comes behind those that must not."""
     last = [arrival for arrival in barrier.now.arrivals if arrival.completes]
-    for each in barrier.now.arrivals:
-        if not each.completes and not _before_any(each, last):
+    if len(last) == len(barrier.now.arrivals):
+        return
+    for each in _late(barrier.now.arrivals, last):
+        if not each.completes:
             text = f"{LAST_OF_ALL} in another schedule"
             record.add(Flaw.OVER_ARRIVAL, each.strand, each.point, name, barrier.phase, text)
 
@@ -104,6 +106,12 @@ def _late_raises(phase: Phase) -> list[Contribution]:
         sure += [arrival for _, arrival in held]
         late = [pair for pair in late if not any(pair is each for each in held)]
     return [increment for increment, _ in late]
+
+
+def _late(ones: Sequence[Contribution], others: Sequence[Contribution]) -> list[Contribution]:
+    """Return those that no other one comes behind."""
+    before = executed_before_some([one.clock for one in ones], [other.clock for other in others])
+    return [one for one, is_before in zip(ones, before, strict=True) if not is_before]
 
 
 def _before_any(one: Contribution, others: Sequence[Contribution]) -> bool:

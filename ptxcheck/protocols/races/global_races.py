@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING
 from ...cfg import Uniformity
 from ...cfg.special import MAX_THREADS
 from ...launch import Dim
+from ...terms.bitvectors import Bits
 from ...terms.effort import Effort
 from ..typestate.global_arrays import GlobalArrays
 from .accesses import Access, Action, access_of
@@ -36,13 +37,15 @@ from .intervals import TooManyVisitsError, intervals
 from .kernel import Kernel
 from .layout import layout_of
 from .meetings import Meetings, NoMeetings
-from .pairs import Pair, Pairs, Relation
+from .pairs import Known, Pair, Pairs, Relation
+from .sites import Site
+from .thread_terms import ThreadTerms
 from .witness import Race, Witnesses
 
 if TYPE_CHECKING:
     from ...view import KernelView
 
-_SHARE = 0.03
+_SHARE = 0.1
 """Of the effort for one kernel."""
 _LINES: tuple[Dim, ...] = ((1, 1, 1), (32, 1, 1), (128, 1, 1), (1024, 1, 1))
 _PLANES: tuple[Dim, ...] = ((1, 1, 1), (32, 1, 1), (8, 8, 1), (32, 32, 1))
@@ -117,8 +120,11 @@ class _Search:
         pairs = [*self._pairs(kernel, Relation.OTHER_WARPS, meetings)] if is_stated else []
         told = {frozenset(pair.points) for pair in pairs}
         unordered = NoMeetings(kernel.facts, Uniformity.GRID)
-        between = self._pairs(kernel, Relation.OTHER_BLOCKS, unordered)
-        pairs += [pair for pair in between if frozenset(pair.points) not in told]
+        for known in (_other_than_first, None):  # the first CTA may have work of its own
+            for pair in self._pairs(kernel, Relation.OTHER_BLOCKS, unordered, known):
+                if frozenset(pair.points) not in told:
+                    told.add(frozenset(pair.points))
+                    pairs.append(pair)
         if not pairs:
             return GlobalRaces()
         steps = Steps(self._view.facts, self._view.module, self._view.function, {})
@@ -135,8 +141,10 @@ class _Search:
                 races.append(race)
         return GlobalRaces(tuple(races), tuple(possible))
 
-    def _pairs(self, kernel: Kernel, relation: Relation, meetings: Meetings) -> Iterator[Pair]:
-        asked = Pairs(kernel, relation, self._accesses)
+    def _pairs(
+        self, kernel: Kernel, relation: Relation, meetings: Meetings, known: Known | None = None
+    ) -> Iterator[Pair]:
+        asked = Pairs(kernel, relation, self._accesses, known=known)
         for interval in intervals(kernel, meetings):
             try:
                 yield from asked.meeting(interval).pairs
@@ -146,6 +154,13 @@ class _Search:
     def _kernel(self, geometry: Geometry) -> Kernel:
         view = self._view
         return Kernel(view.facts, layout_of(view.function, view.module), geometry, self._effort)
+
+
+def _other_than_first(threads: tuple[ThreadTerms, ThreadTerms], one: Site, _: Site) -> tuple[Bits, ...]:
+    """Say of two threads that neither is of the first CTA along x."""
+    pool = threads[0].pool
+    places = (thread.special("%ctaid.x", one.access.point) for thread in threads)
+    return tuple(pool.not_(pool.eq(place, pool.number(0, 32))) for place in places)
 
 
 __all__ = ["GlobalRaces", "global_accesses", "global_races"]

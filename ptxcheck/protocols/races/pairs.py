@@ -207,10 +207,12 @@ class Pairs:
         """Return that both threads are in CTAs of the grid, which differ along an axis that an address depends on."""
         pool = self.pool
         inside, differ = pool.true, pool.false
+        named = variables_of(a.address, b.address, a.condition, b.condition)
         for axis in "xyz":
             places, extents = self._special(f"%ctaid.{axis}", a), self._special(f"%nctaid.{axis}", a)
-            for place, extent in zip(places, extents, strict=True):
-                inside = pool.both(inside, pool.ult(place, extent))
+            if not set(places).isdisjoint(named):
+                for place, extent in zip(places, extents, strict=True):
+                    inside = pool.both(inside, pool.ult(place, extent))
         for places in self._axes_used(a, b):
             differ = pool.either(differ, pool.not_(pool.eq(*places)))
         return pool.both(inside, differ)

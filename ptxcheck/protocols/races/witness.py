@@ -230,17 +230,29 @@ class Witnesses:
         return self._shown(pair, [_thread(terms, numbers) for terms in pair.threads], size, inputs)
 
     def _between_ctas(self, pair: Pair, inputs: Mapping[str, int]) -> Race | None:
-        """Return a race of two threads of different CTAs in a setting, of which the solver says that they meet."""
+        """Return a race of two threads of different CTAs in a setting, of which the solver says that they meet.
+
+        Others than the first CTA, which may have work of its own, where that shows none.
+        """
         inputs = {**inputs, "%nctaid.y": _PLANES, "%nctaid.z": _PLANES}
         asked = Pairs(self._kernel, pair.relation, (), threads=pair.threads)
-        try:
-            numbers = self._kernel.questions.numbers(
-                (*asked.base, *self._fixed(pair.claim, inputs), pair.claim)
-            )
-        except UndecidedError:
-            return None
-        if numbers is None:
-            return None
+        pool = self._kernel.pool
+        first = [
+            pool.eq(terms.special("%ctaid.x", pair.points[0]), pool.number(0, 32)) for terms in pair.threads
+        ]
+        claims = (*asked.base, *self._fixed(pair.claim, inputs), pair.claim)
+        for others in ((), tuple(pool.not_(each) for each in first)):
+            try:
+                numbers = self._kernel.questions.numbers((*claims, *others))
+            except UndecidedError:
+                return None
+            race = None if numbers is None else self._of_ctas(pair, inputs, numbers)
+            if race is not None:
+                return race
+        return None
+
+    def _of_ctas(self, pair: Pair, inputs: Mapping[str, int], numbers: Numbers) -> Race | None:
+        """Return a race of the two threads that numbers of the solver name."""
         runs: list[tuple[Dim, Dim, Run]] = []
         stores = all(self._accesses[point].action is Action.WRITE for point in pair.points)
         for terms in pair.threads:

@@ -227,6 +227,13 @@ def test_a_size_bounds_who_takes_part_and_hides_no_race() -> None:
     assert races(body) is VIOLATED
 
 
+def test_what_comes_behind_a_loop_that_waits_for_a_time_is_judged() -> None:
+    """Two reads of a clock give two numbers, so that the loop ends."""
+    wait = "mov.u32 %r5, %clock; L: mov.u32 %r6, %clock; sub.u32 %r6, %r6, %r5; setp.lt.u32 %p1, %r6, 1000; @%p1 bra L;"
+    assert races(f"{wait} {OWN} {NEXT}") is not PROVED
+    assert races(f"{wait} {OWN} {BARRIER} {NEXT}") is PROVED
+
+
 def test_volatile_flags_are_not_decided() -> None:
     body = "setp.eq.u32 %p1, %r0, 0; @%p1 st.volatile.shared.u32 [a], 1; ld.volatile.shared.u32 %r9, [a];"
     assert races(body) is UNKNOWN

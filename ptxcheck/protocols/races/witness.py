@@ -201,7 +201,9 @@ class Witnesses:
             return None
         in_a_row: list[Race] = []
         chosen = [_thread(terms, pair.numbers) for terms in pair.threads]
-        for size, inputs in self.settings(self._block):
+        settings = [*self.settings(self._block)]
+        left = len(settings)
+        for size, inputs in settings:
             if pair.relation is Relation.OTHER_BLOCKS:
                 race = self._between_ctas(pair, inputs)
             else:
@@ -209,6 +211,9 @@ class Witnesses:
             in_a_row = [*in_a_row, race] if race is not None else []
             if len(in_a_row) == _IN_A_ROW or (race is not None and not self.has_sizes):
                 return in_a_row[0]
+            left -= 1
+            if len(in_a_row) + left < _IN_A_ROW and self.has_sizes:
+                break
         return None
 
     @cached_property
@@ -278,8 +283,20 @@ class Witnesses:
                 yield pool.eq(variable, pool.number(number, variable.width))
 
     def _shown(self, pair: Pair, chosen: Sequence[Dim], size: int, inputs: Mapping[str, int]) -> Race | None:
-        sample = list(dict.fromkeys((*chosen, *_spread(self._block))))
-        return self._among(pair, chosen, size, inputs) or self._among(pair, sample, size, inputs)
+        found = self._among(pair, chosen, size, inputs)
+        if found is not None or self._stores_what_all_may_know(pair, chosen, size, inputs):
+            return found
+        return self._among(pair, list(dict.fromkeys((*chosen, *_spread(self._block)))), size, inputs)
+
+    def _stores_what_all_may_know(
+        self, pair: Pair, threads: Sequence[Dim], size: int, inputs: Mapping[str, int]
+    ) -> bool:
+        """Tell whether some threads only store values that others may have, too: more of them show no race either."""
+        if any(self._accesses[point].action is not Action.WRITE for point in pair.points):
+            return False
+        runs = [self._run(size, thread, inputs, with_values=True) for thread in threads]
+        stored = [event.value for run in runs for point in set(pair.points) for event in _at(run, point)]
+        return bool(stored) and not any(value is not None and self._is_of_thread(value) for value in stored)
 
     def _among(self, pair: Pair, sample: Sequence[Dim], size: int, inputs: Mapping[str, int]) -> Race | None:
         block = self._block

@@ -34,6 +34,7 @@ from .data_witness import DataWitness
 from .extents import STAYS_INSIDE, leaving
 from .geometry import Geometry
 from .gone_lanes import GoneLanes, gone_lanes
+from .host_contracts import weakest
 from .intervals import TooManyVisitsError, intervals
 from .kernel import Kernel
 from .layout import layout_of
@@ -91,6 +92,7 @@ class Judgement:
         self.provisos += [
             Reason(STAYS_INSIDE, point, source=AssumptionSource.ENVIRONMENT) for point in found.leaving[:1]
         ]
+        self.provisos += found.contract
         self.left += found.left
         self.with_some_data += found.with_some_data
         self.race_doubts += [Reason(race.message, race.points[0]) for race in found.with_some_data]
@@ -207,6 +209,8 @@ class _Found:
     same_value: list[Pair] = field(default_factory=list)
     left: list[Pair] = field(default_factory=list)
     with_some_data: list[Race] = field(default_factory=list)
+    contract: list[Reason] = field(default_factory=list)
+    """What the host is to keep to, where only that keeps threads apart."""
     leaving: tuple[int, ...] = ()
     """Accesses that may be outside of their variables, where nothing else is wrong."""
     doubts: list[Reason] = field(default_factory=list)
@@ -305,11 +309,31 @@ class _Judge:
             ]
             told |= {frozenset(race.points) for race in found.with_some_data}
         found.left = [pair for pair in found.left if frozenset(pair.points) not in told]
+        if found.left and not (found.races or found.doubts or found.with_some_data):
+            self._note_contract(kernel, agreed, witnesses, found)
         if self._effort.is_over:
             found.doubts += [Reason(_UNDECIDED, pair.points[1], Need.TIME) for pair in found.left]
         if not (found.races or found.left or found.with_some_data or found.doubts):
             found.leaving = leaving(kernel, self._accesses, agreed)
         return found
+
+    def _note_contract(
+        self, kernel: Kernel, agreed: frozenset[int], witnesses: Witnesses, found: _Found
+    ) -> None:
+        """Note what the host is to keep to so that no threads meet, if a condition that is tried does that."""
+        x, y, z = witnesses.block
+        passed = [name for name, is_pointer in witnesses.parameters if not is_pointer]
+        for condition in weakest(kernel, found.left, passed, x * y * z):
+            claims = (condition.claim,)
+            asked = self._pairs(kernel, agreed, known=lambda *_, claims=claims: claims)
+            if not (asked.pairs or asked.doubts):
+                pair = found.left[0]
+                text = f"the host passes {condition.text}; else {may_meet(pair)}"
+                options = (condition.text,) if condition.is_option else ()
+                source = AssumptionSource.HOST
+                found.contract = [Reason(text, pair.points[1], Need.VALUES, options, source)]
+                found.left, found.in_step = [], asked.in_step
+                return
 
     def _gone(
         self, kernel: Kernel, agreed: frozenset[int], blocks: Callable[[], Sequence[Dim]]
@@ -425,6 +449,7 @@ def _common(each: Sequence[_Found]) -> _Found:
         found.same_value += [pair for pair in other.same_value if not _is_told(found.same_value, pair)]
         found.leaving = found.leaving or other.leaving
         found.left += [pair for pair in other.left if frozenset(pair.points) not in told]
+        found.contract += other.contract
         found.with_some_data += [
             race for race in other.with_some_data if not _has([*races, *found.with_some_data], race.points)
         ]

@@ -133,7 +133,7 @@ class Witnesses:
         self._view = view
         self._kernel = kernel
         self._accesses = {access.point: access for access in accesses}
-        self._block = block
+        self.block = block
         self._agreed = agreed
         self._programs: dict[bool, Program] = {}
         self._of_thread: dict[Bits, bool] = {}
@@ -201,7 +201,7 @@ class Witnesses:
             return None
         in_a_row: list[Race] = []
         chosen = [_thread(terms, pair.numbers) for terms in pair.threads]
-        settings = [*self.settings(self._block)]
+        settings = [*self.settings(self.block)]
         left = len(settings)
         for size, inputs in settings:
             if pair.relation is Relation.OTHER_BLOCKS:
@@ -264,7 +264,7 @@ class Witnesses:
             x, y, z = (numbers.get(terms.special(f"%ctaid.{axis}", pair.points[0]), 0) for axis in "xyz")
             here = {**inputs, "%ctaid.x": x, "%ctaid.y": y, "%ctaid.z": z}
             thread = _thread(terms, numbers)
-            run = Replay(self._program(with_values=stores), here, self._block, thread).result()
+            run = Replay(self._program(with_values=stores), here, self.block, thread).result()
             runs.append(((x, y, z), thread, run))
         (cta, thread, run), (its_cta, its_thread, its_run) = runs
         for mine in _at(run, pair.points[0]):
@@ -286,7 +286,7 @@ class Witnesses:
         found = self._among(pair, chosen, size, inputs)
         if found is not None or self._stores_what_all_may_know(pair, chosen, size, inputs):
             return found
-        return self._among(pair, list(dict.fromkeys((*chosen, *_spread(self._block)))), size, inputs)
+        return self._among(pair, list(dict.fromkeys((*chosen, *_spread(self.block)))), size, inputs)
 
     def _stores_what_all_may_know(
         self, pair: Pair, threads: Sequence[Dim], size: int, inputs: Mapping[str, int]
@@ -299,7 +299,7 @@ class Witnesses:
         return bool(stored) and not any(value is not None and self._is_of_thread(value) for value in stored)
 
     def _among(self, pair: Pair, sample: Sequence[Dim], size: int, inputs: Mapping[str, int]) -> Race | None:
-        block = self._block
+        block = self.block
         stores = all(self._accesses[point].action is Action.WRITE for point in pair.points)
         runs = {thread: self._run(size, thread, inputs, with_values=stores) for thread in sample}
         at: dict[tuple[int, int], list[tuple[Dim, Event]]] = {}
@@ -328,7 +328,7 @@ class Witnesses:
         if mine.access.action is Action.READ:
             mine, its, threads = its, mine, (threads[1], threads[0])
         points, actions = (mine.access.point, its.access.point), (mine.access.action, its.access.action)
-        return Race(points, actions, threads, self._block, pair.relation, place, inputs)
+        return Race(points, actions, threads, self.block, pair.relation, place, inputs)
 
     def _place(self, address: int, array: Array | None) -> str:
         if array is not None:
@@ -369,7 +369,7 @@ class Witnesses:
     def divergence(self, open_: Disagreement) -> Divergence | None:
         """Return that two threads come to different barriers, in all settings."""
         found: Divergence | None = None
-        for size, inputs in self.settings(self._block):
+        for size, inputs in self.settings(self.block):
             fixed = [each for claim in open_.claims for each in self._fixed(claim, inputs)]
             try:
                 numbers = self._kernel.questions.numbers((*open_.claims, *fixed))
@@ -381,20 +381,20 @@ class Witnesses:
                 _thread(terms, numbers) for terms in open_.threads
             )
             runs = (self._run(size, one, inputs), self._run(size, two, inputs))
-            points = _parting(*runs, same_warp=_warp(one, self._block) == _warp(two, self._block))
+            points = _parting(*runs, same_warp=_warp(one, self.block) == _warp(two, self.block))
             if points is None:
                 return None
             if points[1] == open_.barrier:
                 points, one, two = points[::-1], two, one
-            found = found or Divergence(points, open_.point, (one, two), self._block)
+            found = found or Divergence(points, open_.point, (one, two), self.block)
         return found
 
     def _first_apart(self, size: int, inputs: Mapping[str, int]) -> tuple[Dim, Dim] | None:
         """Return the first two of some threads that come to different barriers."""
-        first, *others = _spread(self._block)
+        first, *others = _spread(self.block)
         for other in others:
             runs = (self._run(size, first, inputs), self._run(size, other, inputs))
-            if _parting(*runs, same_warp=_warp(first, self._block) == _warp(other, self._block)) is not None:
+            if _parting(*runs, same_warp=_warp(first, self.block) == _warp(other, self.block)) is not None:
                 return first, other
         return None
 
@@ -402,7 +402,7 @@ class Witnesses:
         key = (size, thread, with_values)
         if key not in self._runs:
             program = self._program(with_values=with_values)
-            self._runs[key] = Replay(program, inputs, self._block, thread).result()
+            self._runs[key] = Replay(program, inputs, self.block, thread).result()
         return self._runs[key]
 
 

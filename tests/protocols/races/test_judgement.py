@@ -15,7 +15,7 @@ from ptxcheck.protocols.races.gone_lanes import source_lane
 from ptxcheck.protocols.races.judgement import Judgement, judged
 from ptxcheck.source import Source
 from ptxcheck.terms.bit_pool import Pool
-from ptxcheck.verdict import VerdictKind
+from ptxcheck.verdict import AssumptionSource, VerdictKind
 from ptxcheck.view import KernelView
 
 HEAD = ".version 8.0\n.target sm_90\n.address_size 64\n"
@@ -220,6 +220,39 @@ def test_a_mask_of_bits_that_is_too_wide_lets_threads_meet() -> None:
 def test_what_the_host_passes_is_no_finding_where_it_decides() -> None:
     body = "ld.param.u32 %r3, [n]; mul.lo.u32 %r4, %r0, %r3; shl.b32 %r4, %r4, 2; add.u32 %r4, %r4, %r20; "
     assert races(body + "st.shared.u32 [%r4], %r0;") in (UNKNOWN, ASSUMES)
+
+
+SKIPPED = OWN + "ld.param.u32 %r10, [n]; {test} @%p1 bra S; bar.sync 0; S: ld.shared.u32 %r9, [%r2+128];"
+""" A barrier that a number of the host decides, and the word of the next warp behind it. """
+
+
+@pytest.mark.parametrize(
+    ("test", "condition"),
+    [
+        ("and.b32 %r11, %r10, 31; setp.ne.u32 %p1, %r11, 0;", "n % 32 == 0"),
+        ("rem.u32 %r11, %r10, 64; setp.ne.u32 %p1, %r11, 0;", "n % 64 == 0"),
+        ("setp.eq.u32 %p1, %r10, 0;", "n >= 1"),
+        ("sub.u32 %r11, %r10, 1; and.b32 %r11, %r11, %r10; setp.ne.u32 %p1, %r11, 0;", "n is a power of two"),
+    ],
+)
+def test_the_weakest_condition_on_the_host(test: str, condition: str) -> None:
+    verdict = judgement(SKIPPED.format(test=test)).verdicts()[0]
+    assert verdict.kind is ASSUMES
+    (taken,) = (reason for reason in verdict.reasons if reason.source is AssumptionSource.HOST)
+    assert taken.text.startswith(f"the host passes {condition}; else threads")
+    assert taken.options == (() if "power" in condition else (condition,))
+
+
+def test_a_condition_under_which_nothing_is_accessed_is_none() -> None:
+    """Threads that race are there for odd numbers alone; and the other way round none of those tried helps."""
+    body = (
+        "ld.param.u32 %r10, [n]; and.b32 %r11, %r10, 1; setp.eq.u32 %p1, %r11, 0; @%p1 bra S; "
+        + OWN
+        + NEXT
+        + " S:"
+    )
+    assert judgement(body).verdicts()[0].kind is not ASSUMES
+    assert races(SKIPPED.format(test="and.b32 %r11, %r10, 1; setp.eq.u32 %p1, %r11, 0;")) is not ASSUMES
 
 
 def test_a_size_bounds_who_takes_part_and_hides_no_race() -> None:

@@ -54,20 +54,21 @@ _OF_CTA = _NEIGHBOUR.replace("PLACE", "      mov.u32 %r2, %r0;")
 _OF_GRID = _NEIGHBOUR.replace("PLACE", "      mad.lo.u32 %r2, %r1, 128, %r0;")
 
 RULES = (
-    # Checks: two accesses of an array of global memory, one of them a write, by threads of one block that are in
-    # different warps, with no barrier between: the solver is asked for two threads and one byte, and what it finds is
-    # confirmed by running both with numbers, for two sizes that follow each other. An array is what one pointer of the
-    # host points to. Offsets that the host's numbers or loaded data decide make no finding.
+    # Checks: a read and a write of an array of global memory, by threads of one block that are in different warps, with
+    # no barrier between: the solver is asked for two threads and one byte, and what it finds is confirmed by running
+    # both with numbers, for three sizes. An array is what one pointer of the host points to. Distances that the host's
+    # numbers or loaded data decide make no finding.
     # Why: the order of the two accesses depends on the schedule. Source: PTX ISA 8.7 (data races), 9.7.14.1 (`bar`).
-    # Not checked: arrays that overlap, pointers that are loaded, lanes of one warp, kernels with fences, flags or
-    # locks, or with asynchronous copies, mbarriers, clusters or counted barriers. That there is no finding is no proof.
+    # Not checked: two writes, writes of one number, atomic operations, arrays that overlap, pointers that are loaded,
+    # lanes of one warp, kernels with assertions, fences, flags or locks, or with asynchronous copies, mbarriers,
+    # clusters or counted barriers. That there is no finding is no proof.
     Rule(
         id="GM003",
         name="global-race-in-block",
         severity=Severity.WRONG_RESULT,
         since="0.3",
         section="PTX ISA 8.7, 9.7.14.1",
-        summary="Two threads of a block access the same byte of global memory, one writing, with no barrier between.",
+        summary="A thread reads a byte of global memory that another one of its block writes, with no barrier between.",
         consequence="The reader gets what was there before or after: wrong results, in some runs only.",
         advice="Put `__syncthreads()` (`bar.sync 0`) between the two accesses, or write to another array.",
         example=sm_80(
@@ -83,18 +84,18 @@ RULES = (
         ),
         check=_races(between_ctas=False),
     ),
-    # Checks: as GM003, for threads of different CTAs, at places that depend on the CTA; barriers order nothing there.
+    # Checks: as GM003, for threads of CTAs that are next to each other, at places that depend on the CTA; no barrier
+    # orders anything there.
     # Why: CTAs of a launch run in any order, or one after the other. Source: PTX ISA 8.7; CUDA programming guide,
     # "Thread Hierarchy" (blocks execute independently).
-    # Not checked: as GM003; places that do not depend on the CTA, as a host may launch one alone; grids of more than 64
-    # CTAs along an axis.
+    # Not checked: as GM003; places that do not depend on the CTA, as a host may launch one alone.
     Rule(
         id="GM004",
         name="global-race-between-ctas",
         severity=Severity.WRONG_RESULT,
         since="0.3",
         section="PTX ISA 8.7",
-        summary="Threads of two CTAs access the same byte of global memory, one writing, and nothing orders CTAs.",
+        summary="A thread reads a byte of global memory that one of another CTA writes, and nothing orders CTAs.",
         consequence="The reader gets what was there before or after: wrong results, in some runs only.",
         advice="Write to another array than the one that other CTAs read, or split the kernel in two launches.",
         example=sm_80(

@@ -1,19 +1,22 @@
 """Threads that access the same bytes of an array of global memory in no order.
 
-Property: a `Race` of `GlobalRaces.races` is in runs with numbers for two sizes that follow each other, whatever is
-loaded: two threads access a byte of one array, one of them writes, and they are of different warps of a block, with no
-barrier between, or of different CTAs. Nothing is said of kernels without one: this is a search, and no proof.
+Property: a `Race` of `GlobalRaces.races` is in runs with numbers for three sizes, small ones too, whatever is loaded: a
+thread reads a byte of one array that another one writes, and they are of different warps of a block, with no barrier
+between, or of neighbouring CTAs of a small grid. Nothing is said of kernels without one: this is no proof.
 
 Argument: as for shared memory (`pairs`, `witness`). An address of global memory counts from one pointer of the host
 (`typestate.global_arrays`); two accesses that count from the same pointer are of one byte where their offsets say
 so. Pairs whose distance depends on a number of the host are left out: pitches are such numbers, and hosts pass those
 that keep rows apart. The solver compares the lowest 32 bits of addresses, runs with numbers compare them whole.
-Where a block is not stated, only threads of different CTAs are looked at, and what is found is so in small and large
-blocks alike: most kernels are right for one block only, and which one their code does not say.
+How many CTAs there are, and along which axes, is up to the host: those that are found are next to each other along one
+axis, and the same along the others. Where a block is not stated, only threads of different CTAs are looked at, and
+what is found is so in small and large blocks alike: most kernels are right for one block, which no code says.
 
-Not covered: arrays that overlap, pointers that are loaded, lanes of one warp, distances that a number of the host or
-what is loaded decides, places that do not depend on the CTA, as a host may launch one alone, kernels that order
-accesses by fences, flags and locks (what is found there is possible), grids of more than 64 CTAs along an axis.
+Not covered: two writes, and writes of one number, as they may leave the same; atomic operations; arrays that overlap,
+pointers that are loaded, lanes of one warp, distances that a number of the host or what is loaded decides, guards by
+two of the host's numbers, as a host may pass one flag of two; places that do not depend on the CTA, as a host may
+launch one alone; kernels with assertions; kernels that order accesses by fences, flags and locks (what is found there
+is possible).
 """
 
 from __future__ import annotations
@@ -24,14 +27,16 @@ from typing import TYPE_CHECKING
 
 from ...cfg import Uniformity
 from ...cfg.special import MAX_THREADS
+from ...ir import Register, Vector
 from ...launch import Dim
 from ...terms.bitvectors import Bits
 from ...terms.effort import Effort
 from ..typestate.global_arrays import GlobalArrays
 from .accesses import Access, Action, access_of
 from .agreement import agreement
+from .array_witness import ArrayWitnesses
 from .block_steps import Steps
-from .blocks import axes_used
+from .blocks import axes_used, bound_of
 from .geometry import Geometry
 from .intervals import TooManyVisitsError, intervals
 from .kernel import Kernel
@@ -40,11 +45,12 @@ from .meetings import Meetings, NoMeetings
 from .pairs import Known, Pair, Pairs, Relation
 from .sites import Site
 from .thread_terms import ThreadTerms
-from .witness import Race, Witnesses
+from .witness import Race
 
 if TYPE_CHECKING:
     from ...view import KernelView
 
+_ASSERTION = "__assertfail"
 _SHARE = 0.1
 """Of the effort for one kernel."""
 _LINES: tuple[Dim, ...] = ((1, 1, 1), (32, 1, 1), (128, 1, 1), (1024, 1, 1))
@@ -68,16 +74,24 @@ def global_accesses(view: KernelView) -> tuple[Access, ...]:
             continue
         (array,) = each.arrays
         access = access_of(each.point, view.body.instructions[each.point])
-        if access is not None and array.followed == 1:
+        if access is not None and array.followed == 1 and not _stores_constant(view, access):
             found.append(replace(access, array=array, strong=each.is_strong))
     written = {access.array for access in found if access.action is not Action.READ}
     return tuple(access for access in found if access.array in written)
 
 
+def _stores_constant(view: KernelView, access: Access) -> bool:
+    """Tell whether a write is of one number, as of a flag that others may read at any time."""
+    if isinstance(access.value, Register):
+        return view.facts.constant(access.point, access.value) is not None
+    return access.value is not None and not isinstance(access.value, Vector)
+
+
 def global_races(view: KernelView) -> GlobalRaces:
     """Return the races of global memory between threads of a block."""
     accesses = view.get(global_accesses)
-    if not any(one.conflicts(two) for one in accesses for two in accesses):
+    asserts = any(call.callee == _ASSERTION for call in view.facts.calls.values())
+    if asserts or not any(one.conflicts(two) for one in accesses for two in accesses):
         return GlobalRaces()
     effort = Effort(view.verify_seconds).part(_SHARE)
     search = _Search(view, accesses, effort)
@@ -106,9 +120,9 @@ class _Search:
             yield launch.block, True
             return
         most = launch.max_threads or MAX_THREADS
-        for x, y, z in _LINES if axes == 1 else _PLANES:
-            if x * y * z <= most:
-                yield (x, y, z), False
+        tried = [each for each in (_LINES if axes == 1 else _PLANES) if each[0] * each[1] <= most]
+        for block in dict.fromkeys((*tried, bound_of(self._view) or tried[-1])):
+            yield block, False
 
     def within(self, block: Dim, *, is_stated: bool) -> GlobalRaces:
         """Return what is found in one block."""
@@ -130,7 +144,7 @@ class _Search:
         steps = Steps(self._view.facts, self._view.module, self._view.function, {})
         if steps.orders_by_flags:
             return GlobalRaces((), tuple(pairs))
-        witnesses = Witnesses(self._view, kernel, self._accesses, block, agreed)
+        witnesses = ArrayWitnesses(self._view, kernel, self._accesses, block, agreed)
         races: list[Race] = []
         possible: list[Pair] = []
         for pair in pairs:

@@ -36,7 +36,7 @@ MOST_FOUND = 16
 """Pairs that are looked for in an interval, one after the other."""
 _OF_EACH_WRITE = 2
 _MOST_PAIRS = 6000
-_OF_THREADS = ("%", ROUNDS)
+_OF_THREADS = ("%tid.", "%ctaid.", "%ntid.", "%nctaid.", "%laneid", ROUNDS)
 
 
 class Relation(Enum):

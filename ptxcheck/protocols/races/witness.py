@@ -12,7 +12,7 @@ Not covered: races that only some parameters have.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -40,8 +40,6 @@ _SIZES = (1024, 2048, 4096)
 _SETTINGS = 3
 _IN_A_ROW = 2
 _POINTER = 1 << 32
-_PLANES = 4
-"""CTAs of the grid along y and z, where those of different CTAs are looked at."""
 _SHARED_LOAD = "ld.shared"
 _LANES = (0, 1, 31)
 """Lanes of each warp that are executed beside the two threads of a model, as loops may have other numbers there."""
@@ -131,21 +129,21 @@ class Witnesses:
         self, view: KernelView, kernel: Kernel, accesses: Sequence[Access], block: Dim, agreed: frozenset[int]
     ) -> None:
         self._view = view
-        self._kernel = kernel
-        self._accesses = {access.point: access for access in accesses}
+        self.kernel = kernel
+        self.accesses = {access.point: access for access in accesses}
         self.block = block
         self._agreed = agreed
         self._programs: dict[bool, Program] = {}
         self._of_thread: dict[Bits, bool] = {}
         self._runs: dict[tuple[int, Dim, bool], Run] = {}
 
-    def _program(self, *, with_values: bool) -> Program:
+    def program(self, *, with_values: bool) -> Program:
         if with_values not in self._programs:
             facts = self._view.facts
             meetings = frozenset(Meetings(facts, Uniformity.CTA).barriers)
             of_warps = Meetings(facts, Uniformity.WARP, self._agreed).points
             self._programs[with_values] = Program(
-                self._kernel, self._accesses, meetings, of_warps, with_values=with_values
+                self.kernel, self.accesses, meetings, of_warps, with_values=with_values
             )
         return self._programs[with_values]
 
@@ -183,16 +181,19 @@ class Witnesses:
         """Yield numbers for parameters and the grid, of those that a host may pass."""
         threads = block[0] * block[1] * block[2]
         for size in tuple(dict.fromkeys((threads, *_SIZES)))[:_SETTINGS]:
-            inputs = {
-                name: size if value is None else _admitted(size, value)
-                for name, is_pointer, value in self._passed
-                if not is_pointer
-            }
-            pointers = (name for name, is_pointer in self.parameters if is_pointer)
-            inputs |= {name: (place + 1) * _POINTER for place, name in enumerate(pointers)}
-            for axis in "xyz":
-                inputs |= {f"%ctaid.{axis}": 0, f"%nctaid.{axis}": 64 if axis == "x" else 1}
-            yield size, inputs
+            yield size, self.inputs(size)
+
+    def inputs(self, size: int) -> dict[str, int]:
+        inputs = {
+            name: size if value is None else _admitted(size, value)
+            for name, is_pointer, value in self._passed
+            if not is_pointer
+        }
+        pointers = (name for name, is_pointer in self.parameters if is_pointer)
+        inputs |= {name: (place + 1) * _POINTER for place, name in enumerate(pointers)}
+        for axis in "xyz":
+            inputs |= {f"%ctaid.{axis}": 0, f"%nctaid.{axis}": 64 if axis == "x" else 1}
+        return inputs
 
     def race(self, pair: Pair) -> Race | None:
         """Return a race that two settings in a row have; None when there are none such."""
@@ -200,14 +201,11 @@ class Witnesses:
         if any(variable.name.startswith(LOADED) for variable in addresses):
             return None
         in_a_row: list[Race] = []
-        chosen = [_thread(terms, pair.numbers) for terms in pair.threads]
+        chosen = [thread_of(terms, pair.numbers) for terms in pair.threads]
         settings = [*self.settings(self.block)]
         left = len(settings)
         for size, inputs in settings:
-            if pair.relation is Relation.OTHER_BLOCKS:
-                race = self._between_ctas(pair, inputs)
-            else:
-                race = self._shown(pair, chosen, size, inputs) or self._searched(pair, size, inputs)
+            race = self.shown(pair, chosen, size, inputs) or self.searched(pair, size, inputs)
             in_a_row = [*in_a_row, race] if race is not None else []
             if len(in_a_row) == _IN_A_ROW or (race is not None and not self.has_sizes):
                 return in_a_row[0]
@@ -221,68 +219,27 @@ class Witnesses:
         """Tell whether numbers that are no pointers are passed: else all settings are alike."""
         return any(not is_pointer for _, is_pointer in self.parameters)
 
-    def _searched(self, pair: Pair, size: int, inputs: Mapping[str, int]) -> Race | None:
+    def searched(self, pair: Pair, size: int, inputs: Mapping[str, int]) -> Race | None:
         """Return a race of the threads of which the solver says that they meet in a setting."""
-        asked = Pairs(self._kernel, pair.relation, (), threads=pair.threads)
+        asked = Pairs(self.kernel, pair.relation, (), threads=pair.threads)
         try:
-            numbers = self._kernel.questions.numbers(
-                (*asked.base, *self._fixed(pair.claim, inputs), pair.claim)
+            numbers = self.kernel.questions.numbers(
+                (*asked.base, *self.fixed(pair.claim, inputs), pair.claim)
             )
         except UndecidedError:
             return None
         if numbers is None:
             return None
-        return self._shown(pair, [_thread(terms, numbers) for terms in pair.threads], size, inputs)
+        return self.shown(pair, [thread_of(terms, numbers) for terms in pair.threads], size, inputs)
 
-    def _between_ctas(self, pair: Pair, inputs: Mapping[str, int]) -> Race | None:
-        """Return a race of two threads of different CTAs in a setting, of which the solver says that they meet.
-
-        Others than the first CTA, which may have work of its own, where that shows none.
-        """
-        inputs = {**inputs, "%nctaid.y": _PLANES, "%nctaid.z": _PLANES}
-        asked = Pairs(self._kernel, pair.relation, (), threads=pair.threads)
-        pool = self._kernel.pool
-        first = [
-            pool.eq(terms.special("%ctaid.x", pair.points[0]), pool.number(0, 32)) for terms in pair.threads
-        ]
-        claims = (*asked.base, *self._fixed(pair.claim, inputs), pair.claim)
-        for others in ((), tuple(pool.not_(each) for each in first)):
-            try:
-                numbers = self._kernel.questions.numbers((*claims, *others))
-            except UndecidedError:
-                return None
-            race = None if numbers is None else self._of_ctas(pair, inputs, numbers)
-            if race is not None:
-                return race
-        return None
-
-    def _of_ctas(self, pair: Pair, inputs: Mapping[str, int], numbers: Numbers) -> Race | None:
-        """Return a race of the two threads that numbers of the solver name."""
-        runs: list[tuple[Dim, Dim, Run]] = []
-        stores = all(self._accesses[point].action is Action.WRITE for point in pair.points)
-        for terms in pair.threads:
-            x, y, z = (numbers.get(terms.special(f"%ctaid.{axis}", pair.points[0]), 0) for axis in "xyz")
-            here = {**inputs, "%ctaid.x": x, "%ctaid.y": y, "%ctaid.z": z}
-            thread = _thread(terms, numbers)
-            run = Replay(self._program(with_values=stores), here, self.block, thread).result()
-            runs.append(((x, y, z), thread, run))
-        (cta, thread, run), (its_cta, its_thread, its_run) = runs
-        for mine in _at(run, pair.points[0]):
-            for its in _at(its_run, pair.points[1]):
-                if self._is_race(mine, its, pair.relation):
-                    told = self._told(pair, (thread, its_thread), inputs, mine, its)
-                    ctas = (cta, its_cta) if told.threads == (thread, its_thread) else (its_cta, cta)
-                    return replace(told, ctas=ctas)
-        return None
-
-    def _fixed(self, claim: Bits, inputs: Mapping[str, int]) -> Iterator[Bits]:
-        pool = self._kernel.pool
+    def fixed(self, claim: Bits, inputs: Mapping[str, int]) -> Iterator[Bits]:
+        pool = self.kernel.pool
         for variable in variables_of(claim):
             number = inputs.get(variable.name)
             if number is not None:
                 yield pool.eq(variable, pool.number(number, variable.width))
 
-    def _shown(self, pair: Pair, chosen: Sequence[Dim], size: int, inputs: Mapping[str, int]) -> Race | None:
+    def shown(self, pair: Pair, chosen: Sequence[Dim], size: int, inputs: Mapping[str, int]) -> Race | None:
         found = self._among(pair, chosen, size, inputs)
         if found is not None or self._stores_what_all_may_know(pair, chosen, size, inputs):
             return found
@@ -292,22 +249,24 @@ class Witnesses:
         self, pair: Pair, threads: Sequence[Dim], size: int, inputs: Mapping[str, int]
     ) -> bool:
         """Tell whether some threads only store values that others may have, too: more of them show no race either."""
-        if any(self._accesses[point].action is not Action.WRITE for point in pair.points):
+        if any(self.accesses[point].action is not Action.WRITE for point in pair.points):
             return False
         runs = [self._run(size, thread, inputs, with_values=True) for thread in threads]
-        stored = [event.value for run in runs for point in set(pair.points) for event in _at(run, point)]
+        stored = [
+            event.value for run in runs for point in set(pair.points) for event in events_at(run, point)
+        ]
         return bool(stored) and not any(value is not None and self._is_of_thread(value) for value in stored)
 
     def _among(self, pair: Pair, sample: Sequence[Dim], size: int, inputs: Mapping[str, int]) -> Race | None:
         block = self.block
-        stores = all(self._accesses[point].action is Action.WRITE for point in pair.points)
+        stores = all(self.accesses[point].action is Action.WRITE for point in pair.points)
         runs = {thread: self._run(size, thread, inputs, with_values=stores) for thread in sample}
         at: dict[tuple[int, int], list[tuple[Dim, Event]]] = {}
         for thread in sample:
-            for event in _at(runs[thread], pair.points[0]):
+            for event in events_at(runs[thread], pair.points[0]):
                 at.setdefault((event.met, event.address >> 4), []).append((thread, event))
         for thread in sample:
-            for its in _at(runs[thread], pair.points[1]):
+            for its in events_at(runs[thread], pair.points[1]):
                 for other, mine in at.get((its.met, its.address >> 4), ()):
                     related = (_warp(thread, block) == _warp(other, block)) == (
                         pair.relation is Relation.SAME_WARP
@@ -315,13 +274,13 @@ class Witnesses:
                     if (
                         other != thread
                         and related
-                        and self._is_race(mine, its, pair.relation)
+                        and self.is_race(mine, its, pair.relation)
                         and _have_met_alike(runs[other], runs[thread], mine.met)
                     ):
-                        return self._told(pair, (other, thread), inputs, mine, its)
+                        return self.told(pair, (other, thread), inputs, mine, its)
         return None
 
-    def _told(
+    def told(
         self, pair: Pair, threads: tuple[Dim, Dim], inputs: Mapping[str, int], mine: Event, its: Event
     ) -> Race:
         place = self._place(max(mine.address, its.address), mine.access.array)
@@ -334,10 +293,10 @@ class Witnesses:
         if array is not None:
             offset = address % _POINTER
             return f"'{array}' + {offset - _POINTER if offset >= _POINTER // 2 else offset}"
-        placed = self._kernel.layout.at(address)
+        placed = self.kernel.layout.at(address)
         return "shared memory" if placed is None else f"'{placed.name}' + {address - placed.start}"
 
-    def _is_race(self, mine: Event, its: Event, relation: Relation) -> bool:
+    def is_race(self, mine: Event, its: Event, relation: Relation) -> bool:
         between = relation is Relation.OTHER_BLOCKS
         if (mine.met != its.met and not between) or (
             relation is Relation.SAME_WARP and mine.met_in_warp != its.met_in_warp
@@ -370,15 +329,15 @@ class Witnesses:
         """Return that two threads come to different barriers, in all settings."""
         found: Divergence | None = None
         for size, inputs in self.settings(self.block):
-            fixed = [each for claim in open_.claims for each in self._fixed(claim, inputs)]
+            fixed = [each for claim in open_.claims for each in self.fixed(claim, inputs)]
             try:
-                numbers = self._kernel.questions.numbers((*open_.claims, *fixed))
+                numbers = self.kernel.questions.numbers((*open_.claims, *fixed))
             except UndecidedError:
                 return None
             if numbers is None:
                 return None
             one, two = self._first_apart(size, inputs) or tuple(
-                _thread(terms, numbers) for terms in open_.threads
+                thread_of(terms, numbers) for terms in open_.threads
             )
             runs = (self._run(size, one, inputs), self._run(size, two, inputs))
             points = _parting(*runs, same_warp=_warp(one, self.block) == _warp(two, self.block))
@@ -401,7 +360,7 @@ class Witnesses:
     def _run(self, size: int, thread: Dim, inputs: Mapping[str, int], *, with_values: bool = False) -> Run:
         key = (size, thread, with_values)
         if key not in self._runs:
-            program = self._program(with_values=with_values)
+            program = self.program(with_values=with_values)
             self._runs[key] = Replay(program, inputs, self.block, thread).result()
         return self._runs[key]
 
@@ -420,7 +379,7 @@ def _admitted(size: int, value: Value) -> int:
     return number
 
 
-def _thread(terms: ThreadTerms, numbers: Numbers) -> Dim:
+def thread_of(terms: ThreadTerms, numbers: Numbers) -> Dim:
     x, y, z = (
         axis.number if axis.constant is not None else numbers.get(axis, 0) for axis in terms.index.axes
     )
@@ -439,7 +398,7 @@ def _warp(thread: Dim, block: Dim) -> int:
     return (thread[0] + block[0] * (thread[1] + block[1] * thread[2])) // 32
 
 
-def _at(run: Run, point: int) -> list[Event]:
+def events_at(run: Run, point: int) -> list[Event]:
     return [event for event in run.events if event.access.point == point]
 
 

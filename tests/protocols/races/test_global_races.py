@@ -28,7 +28,7 @@ FIRST_OF_ALL = "ld.global.u32 %r5, [%rd1]; st.global.u32 [%rd6], %r5;"
 
 
 def found(body: str, attributes: str = BLOCK) -> GlobalRaces:
-    parameters = ".param .u64 a, .param .u64 b, .param .u32 n"
+    parameters = ".param .u64 a, .param .u64 b, .param .u32 n, .param .u32 m"
     text = f"{HEAD}.visible .entry k({parameters}) {attributes} {{ {DECLARED} {body}\nret; }}"
     module = parse_module(Source("k.ptx", text))
     assert not module.problems
@@ -89,6 +89,27 @@ GOOD = {
         "@%p1 bra E; mul.wide.u32 %rd8, %r11, 4; add.u64 %rd8, %rd1, %rd8; ld.global.u32 %r12, [%rd8];"
         "add.u32 %r12, %r12, 1; st.global.u32 [%rd8], %r12; add.u32 %r11, %r11, %r10; bra L; E:"
     ),
+    "two writes": (
+        "and.b32 %r4, %r0, 31; mul.wide.u32 %rd8, %r4, 4; add.u64 %rd8, %rd1, %rd8; ld.global.u32 %r5, [%rd7];"
+        "st.global.u32 [%rd8], %r5;"
+    ),
+    "a flag that is set": "ld.global.u32 %r5, [%rd1]; mov.u32 %r6, 1; st.global.u32 [%rd4], %r6;",
+    "halves of a size": (
+        "setp.ge.u32 %p1, %r3, %r9; @%p1 bra E; ld.global.u32 %r5, [%rd6]; st.global.u32 [%rd6+1024], %r5; E:"
+    ),
+    "one flag of two": (
+        "ld.param.u32 %r10, [m]; setp.eq.u32 %p1, %r9, 0; @%p1 bra M; st.global.u32 [%rd6], %r3; M:"
+        "setp.eq.u32 %p2, %r10, 0; @%p2 bra E; ld.global.u32 %r5, [%rd6+4]; st.global.u32 [%rd7], %r5; E:"
+    ),
+    "rows of a fixed length": (
+        "mov.u32 %r4, %ctaid.y; mad.lo.u32 %r5, %r4, 2, %r1; mul.wide.u32 %rd8, %r5, 4; add.u64 %rd8, %rd1, %rd8;"
+        "setp.ne.u32 %p1, %r0, 0; @%p1 bra E; ld.global.u32 %r6, [%rd8]; st.global.u32 [%rd8], %r6; E:"
+    ),
+    "a loop that a number of the host steps through": (
+        "mov.u32 %r4, %r0; mov.u32 %r5, 0; L: mul.wide.u32 %rd8, %r4, 4; add.u64 %rd8, %rd1, %rd8;"
+        "ld.global.u32 %r6, [%rd8]; st.global.u32 [%rd8], %r6; add.u32 %r4, %r4, %r9; and.b32 %r4, %r4, 65535;"
+        "add.u32 %r5, %r5, 1; setp.lt.u32 %p1, %r5, 4; @%p1 bra L;"
+    ),
     "behind a fence": "ld.global.u32 %r5, [%rd4+128]; membar.gl; st.global.u32 [%rd4], %r5;",
 }
 
@@ -101,10 +122,3 @@ def test_what_is_in_order_or_up_to_the_host(name: str) -> None:
 
 def test_a_race_where_flags_may_order_is_possible() -> None:
     assert found(GOOD["behind a fence"]).possible
-
-
-def test_several_threads_that_store_what_they_have_loaded() -> None:
-    """Words of two threads of different warps at one place: which of them stays is open."""
-    body = "and.b32 %r4, %r0, 31; mul.wide.u32 %rd8, %r4, 4; add.u64 %rd8, %rd1, %rd8;"
-    body += "ld.global.u32 %r5, [%rd7]; st.global.u32 [%rd8], %r5;"
-    assert [race.points[0] == race.points[1] for race in found(body).races] == [True]

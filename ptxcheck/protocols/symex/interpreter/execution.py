@@ -29,6 +29,8 @@ from .shared_accesses import AccessRecorder
 from .shared_words import ParkError
 from .unwritten_registers import perform_written
 
+_TOO_LONG = "more steps than the budget allows"
+
 
 class Execution:
     """Executes instructions of one CTA."""
@@ -40,12 +42,20 @@ class Execution:
         self._cta = cta
         self._program = cta.program
         self._decider = cta.decider
-        self._budget = cta.options.budget
+        self._budget = self._aside = cta.options.budget
+        """Steps that are left, and instructions that are only noted: a loop of such alone would not end."""
         self._effort = cta.options.effort
 
     def allow_more(self) -> None:
         """Give the other threads the steps of a whole run, as some stop that have made so many."""
-        self._budget = self._cta.options.budget
+        self._budget = self._aside = self._cta.options.budget
+
+    def _step_aside(self, point: int) -> None:
+        self._aside -= 1
+        if self._aside < 0:
+            raise TooLongError(_TOO_LONG, point, need=Need.VALUES)
+        if not self._aside & 63 and self._cta.options.is_late():
+            raise OutOfTimeError(point)
 
     def step(self, point: int, threads: ThreadSet) -> None:
         """Execute one instruction. Raises ParkError, HaltError, NotFollowedError."""
@@ -55,14 +65,16 @@ class Execution:
         if point in self._program.accesses:
             self.accesses.record(point, instruction, threads)
             if point not in self._program.points:
+                self._step_aside(point)
                 return
         if point in self._program.member_masks:
             self.events.meet_lanes(point, instruction, threads)
             if point not in self._program.points:
+                self._step_aside(point)
                 return
         self._budget -= 1
         if self._budget < 0:
-            raise TooLongError("more steps than the budget allows", point, need=Need.VALUES)
+            raise TooLongError(_TOO_LONG, point, need=Need.VALUES)
         self._effort.spend(Work.STEP)
         if not self._budget & 63 and self._cta.options.is_late():
             raise OutOfTimeError(point)

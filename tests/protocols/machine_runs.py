@@ -9,6 +9,7 @@ from ptxcheck.launches.hints import from_directives
 from ptxcheck.parser import parse_module
 from ptxcheck.protocols.proof.first.deciding import Answers, Question
 from ptxcheck.protocols.symex.interpreter.machine import Machine
+from ptxcheck.protocols.symex.interpreter.options import Options
 from ptxcheck.protocols.symex.slice.layout import layout_of
 from ptxcheck.protocols.symex.slice.sliced_program import Program
 from ptxcheck.protocols.symex.values.solver import SolverOracle
@@ -62,6 +63,7 @@ def run(
     choose: Callable[[Question], bool] | bool = False,
     *,
     accesses: bool = False,
+    options: Options | None = None,
 ) -> Ran:
     """Run a kernel once; `choose` decides open predicates, or is the answer to all of them."""
     module = parse_module(Source("k.ptx", kernel(body, threads)))
@@ -77,5 +79,6 @@ def run(
 
     program = Program(build(function), module, from_directives(function), accesses=accesses)
     layout = layout_of(function, module)
-    machine = Machine(program, layout, Shape((threads, 1, 1)), 0, Decisions(SolverOracle()), Answers(answer))
+    shape, decisions = Shape((threads, 1, 1)), Decisions(SolverOracle())
+    machine = Machine(program, layout, shape, 0, decisions, Answers(answer), options)
     return Ran(machine.run(), questions, program)

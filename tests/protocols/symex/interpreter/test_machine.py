@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ptxcheck.protocols.symex.values.trace import NotFollowedError
+from ptxcheck.protocols.symex.interpreter.options import Options
+from ptxcheck.protocols.symex.values.trace import NotFollowedError, TooLongError
 from ptxcheck.verdict import AssumptionKind
 from tests.protocols.machine_runs import run
 
@@ -267,3 +268,10 @@ def test_one_of_two_pointers_or_null_is_no_place_in_shared_memory(null: str, is_
     """
     accesses = [event.access for event in run(body, accesses=True).trace.events if event.access is not None]
     assert bool(accesses) == is_shared
+
+
+def test_a_loop_of_accesses_alone_ends() -> None:
+    """Nothing in it is a step that decides anything: what is only noted is counted, too."""
+    body = "bar.sync 0; mov.u32 %r1, smem; mbarrier.init.shared.b64 [table], 1; L: st.shared.u32 [%r1], 0; bra L;"
+    with pytest.raises(TooLongError):
+        run(body, accesses=True, options=Options(budget=100))

@@ -48,7 +48,7 @@ def ordinary_kernel(view: KernelView) -> OrdinaryKernel | None:
 
 
 def races_in_global_memory(view: KernelView) -> GlobalRaces:
-    """Search a kernel without asynchronous work for races of global memory between threads of a block."""
+    """Search a kernel without asynchronous work for races of global memory, within a block and between CTAs."""
     if view.verify_seconds is None or not view.function.is_entry or concerns(view):
         return GlobalRaces()
     if next(unseen_control(view), None) is not None:

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from ptxcheck.launches.hints import from_directives
-from ptxcheck.parser import parse_module
 from ptxcheck.protocols.races.global_races import GlobalRaces, global_races
-from ptxcheck.source import Source
-from ptxcheck.view import KernelView
 
-HEAD = ".version 8.0\n.target sm_90\n.address_size 64\n"
+from .test_judgement import view_of
+
 DECLARED = """
 .reg .pred %p<8>; .reg .b32 %r<32>; .reg .b64 %rd<32>;
 ld.param.u64 %rd1, [a]; ld.param.u64 %rd2, [b]; ld.param.u32 %r9, [n];
@@ -29,13 +26,7 @@ FIRST_OF_ALL = "ld.global.u32 %r5, [%rd1]; st.global.u32 [%rd6], %r5;"
 
 def found(body: str, attributes: str = BLOCK) -> GlobalRaces:
     parameters = ".param .u64 a, .param .u64 b, .param .u32 n, .param .u32 m"
-    text = f"{HEAD}.visible .entry k({parameters}) {attributes} {{ {DECLARED} {body}\nret; }}"
-    module = parse_module(Source("k.ptx", text))
-    assert not module.problems
-    (function,) = module.entries
-    assert function.body is not None
-    assert not function.body.problems, function.body.problems
-    return global_races(KernelView(module, function, from_directives(function), verify_seconds=10.0))
+    return global_races(view_of(f"{DECLARED} {body}", attributes, parameters))
 
 
 def test_a_neighbour_that_another_warp_overwrites() -> None:

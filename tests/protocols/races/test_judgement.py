@@ -30,20 +30,25 @@ OWN = "st.shared.u32 [%r2], %r0;"
 NEXT = "ld.shared.u32 %r9, [%r2+4];"
 
 
-def judgement(
-    body: str,
-    attributes: str = ".reqntid 128",
-    parameters: str = ".param .u32 n, .param .u64 p",
-    facts: tuple[ParameterFact, ...] = (),
-) -> Judgement:
-    text = f"{HEAD}.visible .entry k({parameters}) {attributes} {{ {DECLARED} {body}\nret; }}"
+def view_of(body: str, attributes: str, parameters: str, facts: tuple[ParameterFact, ...] = ()) -> KernelView:
+    """Return a kernel with this body."""
+    text = f"{HEAD}.visible .entry k({parameters}) {attributes} {{ {body}\nret; }}"
     module = parse_module(Source("k.ptx", text))
     assert not module.problems
     (function,) = module.entries
     assert function.body is not None
     assert not function.body.problems, function.body.problems
     launch = replace(from_directives(function), facts=facts)
-    return judged(KernelView(module, function, launch, verify_seconds=10.0))
+    return KernelView(module, function, launch, verify_seconds=10.0)
+
+
+def judgement(
+    body: str,
+    attributes: str = ".reqntid 128",
+    parameters: str = ".param .u32 n, .param .u64 p",
+    facts: tuple[ParameterFact, ...] = (),
+) -> Judgement:
+    return judged(view_of(f"{DECLARED} {body}", attributes, parameters, facts))
 
 
 def races(body: str, attributes: str = ".reqntid 128") -> VerdictKind:

@@ -15,7 +15,6 @@ from dataclasses import replace
 
 from ...launch import Dim
 from ...terms.bitvectors import Numbers, variables_of
-from .accesses import Action
 from .pairs import Pair, Pairs, Relation
 from .questions import UndecidedError
 from .replay import Replay, Run
@@ -87,12 +86,11 @@ class ArrayWitnesses(Witnesses):
     def _of_ctas(self, pair: Pair, inputs: Mapping[str, int], numbers: Numbers) -> Race | None:
         """Return a race of the two threads that numbers of the solver name."""
         runs: list[tuple[Dim, Dim, Run]] = []
-        stores = all(self.accesses[point].action is Action.WRITE for point in pair.points)
         for terms in pair.threads:
             x, y, z = (numbers.get(terms.special(f"%ctaid.{axis}", pair.points[0]), 0) for axis in "xyz")
             here = {**inputs, "%ctaid.x": x, "%ctaid.y": y, "%ctaid.z": z}
             thread = thread_of(terms, numbers)
-            run = Replay(self.program(with_values=stores), here, self.block, thread).result()
+            run = Replay(self.program(with_values=False), here, self.block, thread).result()
             runs.append(((x, y, z), thread, run))
         (cta, thread, run), (its_cta, its_thread, its_run) = runs
         for mine in events_at(run, pair.points[0]):

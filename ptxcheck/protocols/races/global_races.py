@@ -88,7 +88,7 @@ def _stores_constant(view: KernelView, access: Access) -> bool:
 
 
 def global_races(view: KernelView) -> GlobalRaces:
-    """Return the races of global memory between threads of a block."""
+    """Return the races of global memory that are found, within a block and between CTAs."""
     accesses = view.get(global_accesses)
     asserts = any(call.callee == _ASSERTION for call in view.facts.calls.values())
     if asserts or not any(one.conflicts(two) for one in accesses for two in accesses):

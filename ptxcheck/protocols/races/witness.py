@@ -297,10 +297,9 @@ class Witnesses:
         return "shared memory" if placed is None else f"'{placed.name}' + {address - placed.start}"
 
     def is_race(self, mine: Event, its: Event, relation: Relation) -> bool:
-        between = relation is Relation.OTHER_BLOCKS
-        if (mine.met != its.met and not between) or (
-            relation is Relation.SAME_WARP and mine.met_in_warp != its.met_in_warp
-        ):
+        if relation is not Relation.OTHER_BLOCKS and mine.met != its.met:
+            return False
+        if relation is Relation.SAME_WARP and mine.met_in_warp != its.met_in_warp:
             return False
         if mine.access.strong and its.access.strong:
             return False

@@ -1,9 +1,9 @@
 """The control-flow graph of a function: `build(function)` gives blocks, edges and a virtual exit.
 
 Property: every path that a thread can take through the body is a path of the graph. Guarded branches and
-terminators end a block; an unconditional one leaves no fall-through edge. A `trap` has an edge of its own
-kind, so that analyses can leave aborted runs aside. Where the target of a jump is not known, the jump has an
-edge to every labelled block and its point is listed in `Cfg.unknown_targets`.
+terminators end a block; an unconditional one leaves no fall-through edge. A `trap`, or a failed assertion,
+has an edge of its own kind, so that analyses can leave aborted runs aside. Where the target of a jump is not
+known, the jump has an edge to every labelled block and its point is listed in `Cfg.unknown_targets`.
 
 Not modelled: what a called function does (calls fall through; see `Cfg.calls`).
 """
@@ -28,6 +28,7 @@ from ..ir import (
 )
 from ..opcodes.op import Op
 from ..opcodes.spec import Trait
+from .system_functions import ABORTING
 
 
 class EdgeKind(Enum):
@@ -135,7 +136,9 @@ def split(function: Function) -> Graph:
 
 def _ends_block(instruction: Instruction) -> bool:
     traits = instruction.operation.traits
-    return Trait.BRANCH in traits or Trait.TERMINATOR in traits or instruction.operation.op in _JUMPS
+    if Trait.BRANCH in traits or Trait.TERMINATOR in traits or instruction.operation.op in _JUMPS:
+        return True
+    return Trait.CALL in traits and _callee(instruction) in ABORTING
 
 
 _JUMPS = frozenset({Op.BRA, Op.BRX_IDX, Op.RET, Op.EXIT, Op.TRAP})
@@ -192,7 +195,7 @@ class _Targets:
                 return self._unknown() if point is None else [(point, EdgeKind.BRANCH, ())]
             case Op.BRX_IDX:
                 return self._table(jump.operands[-1] if jump.operands else None)
-            case Op.TRAP:
+            case Op.TRAP | Op.CALL:
                 return [(None, EdgeKind.TRAP, ())]
             case Op.RET | Op.EXIT:
                 return [(None, EdgeKind.EXIT, ())]
@@ -254,6 +257,10 @@ def _calls(instructions: Sequence[Instruction]) -> dict[int, str | None]:
     found: dict[int, str | None] = {}
     for point, instruction in enumerate(instructions):
         if Trait.CALL in instruction.operation.traits:
-            callee = instruction.get("function")
-            found[point] = callee.name if isinstance(callee, Symbol) else None
+            found[point] = _callee(instruction)
     return found
+
+
+def _callee(call: Instruction) -> str | None:
+    callee = call.get("function")
+    return callee.name if isinstance(callee, Symbol) else None

@@ -72,6 +72,19 @@ def test_a_trap_does_not_hide_what_comes_behind_a_branch() -> None:
     assert point_of(cfg, "trap") not in cfg.exits
 
 
+def test_a_failed_assertion_ends_the_grid_as_a_trap_does() -> None:
+    cfg = cfg_of("@%p1 bra GOOD; call.uni __assertfail; GOOD: add.s32 %r1, %r1, 1; ret;")
+    assert cfg.traps == (1,)
+    assert [edge.kind for edge in cfg.edges_from(1)] == [EdgeKind.TRAP]
+    assert cfg.postdominates(2, 0)
+
+
+def test_a_call_that_returns_goes_on_behind_it() -> None:
+    cfg = cfg_of("@%p1 bra GOOD; call.uni vprintf; GOOD: add.s32 %r1, %r1, 1; ret;")
+    assert cfg.traps == ()
+    assert [edge.kind for edge in cfg.edges_from(1)] == [EdgeKind.FALL]
+
+
 def test_an_endless_loop_is_under_its_branch() -> None:
     cfg = cfg_of("@%p1 bra L; ret; L: add.s32 %r1, %r1, 1; bra M; M: bra L;")
     assert cfg.postdominates(1, 0)

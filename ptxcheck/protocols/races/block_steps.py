@@ -139,7 +139,7 @@ class Steps:
         operation, guard = instruction.operation, instruction.guard
         op, traits = operation.op, operation.traits
         access = self._accesses.get(point)
-        if Trait.BRANCH in traits or op in (Op.RET, Op.EXIT, Op.TRAP):
+        if Trait.BRANCH in traits or op in (Op.RET, Op.EXIT) or point in self.cfg.traps:
             return Step(point, instruction, Task.NOTHING, guard)
         if op in EXCHANGES:
             mask = member_mask(instruction)

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from ...cfg import EdgeKind, Uniformity
 from ...cfg.special import MAX_THREADS
+from ...cfg.system_functions import SYSTEM_FUNCTIONS
 from ...launch import Dim
 from ...opcodes.op import Op
 from ...opcodes.spec import Trait
@@ -140,8 +141,6 @@ class Judgement:
 
 
 _MEETS = frozenset({Trait.BARRIER, Trait.COLLECTIVE, Trait.ALIGNED})
-_HARMLESS = frozenset({"vprintf", "__assertfail", "malloc", "free"})
-"""Functions of the CUDA device runtime, which do not touch the shared memory of a kernel and have no barrier."""
 
 
 def is_ordinary(view: KernelView) -> bool:
@@ -182,7 +181,7 @@ def _unseen_accesses(view: KernelView) -> Iterator[Reason]:
 def unseen_control(view: KernelView) -> Iterator[Reason]:
     """Yield control flow that is not followed: neither barriers nor accesses of all threads are seen then."""
     for point, call in view.facts.calls.items():
-        if call.synchronises is not False and call.callee not in _HARMLESS:
+        if call.synchronises is not False and call.callee not in SYSTEM_FUNCTIONS:
             yield Reason(f"what `{call.callee or 'a pointer'}` does with barriers is not followed", point)
     for point, instruction in enumerate(view.cfg.instructions):
         if Trait.ANYTHING in instruction.operation.traits:

@@ -8,6 +8,7 @@ from enum import Enum
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from ...cfg.system_functions import SYSTEM_FUNCTIONS
 from ...ir import Address, Instruction
 from ...opcodes.op import Op
 from ...opcodes.spec import Operation, Trait
@@ -162,12 +163,9 @@ def initial_count(view: KernelView, use: BarrierUse) -> int | None:
     return None if view.get(find_barriers).is_raised or not known or len(known) < len(counts) else max(known)
 
 
-_REPORTING = frozenset({"vprintf", "__assertfail", "malloc", "free"})
-
-
 def is_harmless(callee: str | None, synchronises: bool | None) -> bool:
     """Tell whether a call leaves barriers alone."""
-    return synchronises is False or callee in _REPORTING
+    return synchronises is False or callee in SYSTEM_FUNCTIONS
 
 
 __all__ = [

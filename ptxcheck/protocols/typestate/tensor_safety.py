@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, TypeAlias
 
+from ...cfg.system_functions import SYSTEM_FUNCTIONS
 from ...verdict import (
     Property,
     Reason,
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
 
 _Judge: TypeAlias = "Callable[[KernelView, bool], Lives | Accesses]"
 """Makes the judgements on a view, whose block is known or taken."""
-_SYSTEM_CALLS = frozenset({"vprintf", "malloc", "free", "__assertfail"})
-"""What every program may call without a body for it (PTX interoperability guide, "System Calls")."""
 
 
 def tensor_allocation_verdict(launched: Launched) -> Verdict | None:
@@ -63,7 +62,7 @@ def _verdict(
 def _judgements(launched: Launched, judge: _Judge) -> Iterator[Judgement]:
     view = launched.view
     for call in sorted(unknown_calls(view)):
-        if view.facts.calls[call].callee not in _SYSTEM_CALLS:
+        if view.facts.calls[call].callee not in SYSTEM_FUNCTIONS:
             yield unknown("what this call does to tensor memory is not known", call)
     if not view.function.is_entry:
         yield unknown("what calls this function is not known", -1)

@@ -306,6 +306,20 @@ def test_calls_that_are_not_seen_are_open() -> None:
     assert {verdict.kind for verdict in found.verdicts()} == {UNKNOWN}
 
 
+ASSERTED = "setp.eq.u32 %p1, %r3, 1; @%p1 bra G; { call.uni __assertfail; } G: "
+SPREAD = "mul.lo.u32 %r4, %r1, %r3; and.b32 %r4, %r4, 511; add.u32 %r4, %r20, %r4; st.shared.u32 [%r4], %r0;"
+
+
+@pytest.mark.parametrize(("asserted", "expected"), [("", VIOLATED), (ASSERTED, PROVED)])
+def test_what_is_asserted_holds_behind_the_assertion(asserted: str, expected: VerdictKind) -> None:
+    body = f"ld.param.u32 %r3, [n]; {asserted} {SPREAD}"
+    text = f".visible .entry k(.param .u32 n) .reqntid 128 {{ {DECLARED} {body} ret; }}"
+    module = parse_module(Source("k.ptx", f"{HEAD}.extern .func __assertfail;\n{text}"))
+    (function,) = module.entries
+    found = judged(KernelView(module, function, from_directives(function), verify_seconds=10.0))
+    assert found.verdicts()[0].kind is expected
+
+
 DIVERGENT = {
     "branch by the warp": "setp.lt.u32 %p1, %r0, 64; @!%p1 bra S; bar.sync 0; S: bar.sync 0;",
     "rounds by the warp": "shr.u32 %r3, %r0, 5; L: bar.sync 0; add.u32 %r3, %r3, 1; setp.lt.u32 %p1, %r3, 6; "

@@ -20,6 +20,7 @@ from ....cfg.cfg import Cfg
 from ....cfg.definitions import Definitions, Name
 from ....cfg.facts import Facts
 from ....cfg.optypes import type_width
+from ....cfg.system_functions import SYSTEM_FUNCTIONS
 from ....cfg.uniform import Uniformity
 from ....ir import (
     Address,
@@ -59,8 +60,6 @@ _PAYLOAD = frozenset({"coords", "im2col", "policy", "src_size", "b", "c", "left"
 _ALL_LANES = 0xFFFFFFFF
 _WIDEST = 64
 """Bits of the widest register that holds a number."""
-_HARMLESS = frozenset({"vprintf", "__assertfail", "malloc", "free", "__trap"})
-"""Functions of the system: they synchronise no threads of the CTA."""
 
 
 class Kernel:
@@ -101,7 +100,7 @@ class Kernel:
         All may but those of system functions, and of functions that surely do nothing of it.
         """
         summary = self._calls.get(point)
-        return summary is None or not (summary.callee in _HARMLESS or summary.computes)
+        return summary is None or not (summary.callee in SYSTEM_FUNCTIONS or summary.computes)
 
     @cached_property
     def acting_blocks(self) -> frozenset[int]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from .cfg import analyse, build
 from .cfg.cfg import Cfg
 from .cfg.facts import Facts
+from .cfg.local_words import with_words_in_registers
 from .ir import Body, Function, Module
 from .launch import Launch
 
@@ -66,6 +67,16 @@ class KernelView:
     def facts(self) -> Facts:
         """Values, pointers and uniformity at each point."""
         return self.get(_facts)
+
+    @property
+    def in_registers(self) -> KernelView:
+        """This kernel, point by point, with the words of local memory at known places in registers."""
+        return self.get(_in_registers)
+
+
+def _in_registers(view: KernelView) -> KernelView:
+    followed = with_words_in_registers(view.function)
+    return view if followed is view.function else replace(view, function=followed)
 
 
 def _cfg(view: KernelView) -> Cfg:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from ptxcheck.cfg.inlining import with_calls_inlined
 from ptxcheck.explain.races import ordinary_kernel
 from ptxcheck.explain.violations import concerns
 from ptxcheck.launch import Dim
@@ -57,7 +58,7 @@ def views(text: str, name: str, block: Dim | None = None) -> Iterator[KernelView
         given = block or launch.block
         if given is not None:
             launch = replace(launch, block=given, block_is_exact=True)
-        view = KernelView(module, function, launch, verify_seconds=SECONDS)
+        view = KernelView(module, with_calls_inlined(function, module), launch, verify_seconds=SECONDS)
         if not concerns(view):
             yield view
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from ..cfg.inlining import with_calls_inlined
 from ..config import Config
 from ..explain.violations import stuck_at, whole_kernel
 from ..frontends import Loaded
@@ -81,7 +82,8 @@ def views_of(
         if kernel is None or kernel in (function.name, short_name(function.name), kernel_name(function.name)):
             launches, _ = launches_of(function, hints, by_host)
             maps, _ = tensor_maps_of(function, hints)
-            yield worst_view(launches, _maker(module, function, config, maps))
+            inlined = with_calls_inlined(function, module)
+            yield worst_view(launches, _maker(module, inlined, config, maps))
 
 
 def _maker(

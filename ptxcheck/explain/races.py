@@ -40,7 +40,7 @@ def ordinary_kernel(view: KernelView) -> OrdinaryKernel | None:
     if view.verify_seconds is None or not view.function.is_entry or concerns(view) or not is_ordinary(view):
         return None
     try:
-        return OrdinaryKernel(judged(view))
+        return OrdinaryKernel(judged(view.in_registers))
     except Exception as error:
         frame = traceback.extract_tb(error.__traceback__)[-1]
         place = f"{frame.filename.rsplit('/ptxcheck/', 1)[-1]}:{frame.lineno}"
@@ -53,4 +53,4 @@ def races_in_global_memory(view: KernelView) -> GlobalRaces:
         return GlobalRaces()
     if next(unseen_control(view), None) is not None:
         return GlobalRaces()
-    return global_races(view)
+    return global_races(view.in_registers)

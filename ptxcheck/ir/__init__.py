@@ -27,6 +27,7 @@ from .operands import (
 from .statements import (
     TYPE_BYTES,
     Directive,
+    InlinedCall,
     Instruction,
     Label,
     Loc,
@@ -39,7 +40,7 @@ from .statements import (
 
 __all__ = [
     "TYPE_BYTES", "Address", "Arguments", "Body", "Component", "Directive", "FileEntry", "FloatImmediate",
-    "Function", "FunctionKind", "Guard", "Immediate", "Instruction", "Label", "Loc", "Module", "ModuleItem",
-    "Negated", "Operand", "Pair", "Register", "ScopeBegin", "ScopeEnd", "Section", "Sink",
+    "Function", "FunctionKind", "Guard", "Immediate", "InlinedCall", "Instruction", "Label", "Loc", "Module",
+    "ModuleItem", "Negated", "Operand", "Pair", "Register", "ScopeBegin", "ScopeEnd", "Section", "Sink",
     "SourceLine", "Statement", "Symbol", "SymbolOffset", "Variable", "Vector", "registers_of",
 ]  # fmt: skip

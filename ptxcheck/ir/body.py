@@ -10,7 +10,7 @@ from itertools import chain
 from ..opcodes.spec import Operation
 from ..source import SyntaxProblem
 from .operands import Operand, Register, registers_of
-from .statements import Directive, Instruction, Label, Loc, Statement, Variable
+from .statements import Directive, InlinedCall, Instruction, Label, Loc, Statement, Variable
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,18 @@ class Body:
                 point += 1
             elif isinstance(statement, Label):
                 found[(statement.name, statement.scope)] = point
+        return found
+
+    @cached_property
+    def inlined_calls(self) -> Mapping[int, str]:
+        """Callee of each call whose body was put in its place, by the point of the jump into it."""
+        found: dict[int, str] = {}
+        point = 0
+        for statement in self.statements:
+            if type(statement) is Instruction:
+                point += 1
+            elif type(statement) is InlinedCall:
+                found[point] = statement.callee
         return found
 
     @cached_property

@@ -187,4 +187,12 @@ class Directive:
     span: Span = field(default=Span(0, 0), compare=False)
 
 
-Statement: TypeAlias = Instruction | Label | ScopeBegin | ScopeEnd | Loc | Variable | Directive
+@dataclass(frozen=True, slots=True)
+class InlinedCall:
+    """The place of a call: a jump to the body of the callee comes next. No parser makes it (see `cfg.inlining`)."""
+
+    callee: str
+    span: Span = field(default=Span(0, 0), compare=False)
+
+
+Statement: TypeAlias = Instruction | Label | ScopeBegin | ScopeEnd | Loc | Variable | Directive | InlinedCall

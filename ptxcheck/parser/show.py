@@ -13,6 +13,7 @@ from ..ir import (
     FloatImmediate,
     Function,
     Immediate,
+    InlinedCall,
     Instruction,
     Label,
     Loc,
@@ -102,6 +103,8 @@ def show_statement(statement: Statement) -> str:
             return "\t" + show_instruction(statement)
         case Label():
             return f"{statement.name}:"
+        case InlinedCall(callee=callee):
+            return f"\t// {callee}, inlined"
         case ScopeBegin():
             return "{"
         case ScopeEnd():

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
+from ..cfg.calls import called_from
+from ..cfg.inlining import with_calls_inlined
 from ..config import Config
 from ..finding import Finding
 from ..ir import Function, Module
@@ -91,9 +93,10 @@ class TextJudge:
     def _judged(
         self, module: Module, function: Function, locator: Locator, hints: Sequence[LaunchHint], outside: str
     ) -> tuple[KernelView, Evaluation]:
-        text = module.source.text[function.span.start : function.span.end]
-        key = (function.span.start, text, outside)
+        key = (function.span.start, _text_of(function, module), outside)
         if key not in self._known:
+            if function.is_entry:
+                function = with_calls_inlined(function, module)
             launches, _ = launches_of(function, hints, self.by_host)
             seconds = self.config.verify_seconds if self.config.verify else None
             maps, _ = tensor_maps_of(function, hints)
@@ -106,6 +109,13 @@ class TextJudge:
 
             self._known[key] = evaluate_launches(launches, evaluated)
         return self._known[key]
+
+
+def _text_of(function: Function, module: Module) -> str:
+    """Return the text of a function and of those that it calls."""
+    called = called_from(function.name, module)
+    spans = (each.span for each in module.functions if each.name in called)
+    return "".join(module.source.text[span.start : span.end] for span in spans)
 
 
 def _outside(module: Module) -> str:

@@ -7,6 +7,7 @@ from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
+from ..cfg.inlining import with_calls_inlined
 from ..config import Config
 from ..explain.violations import whole_kernel
 from ..finding import Severity
@@ -28,7 +29,7 @@ from ..terms.refutations import heard
 from ..triage.suppress import names_rule
 from ..view import KernelView
 from .part import Part, joined
-from .reported import finished
+from .reported import finished, without_callees_own
 from .rules_on_host_code import evaluate_host
 from .rules_on_kernels import Evaluation, evaluate
 from .several_launches import evaluate_launches
@@ -125,7 +126,11 @@ def _check_source(
             if flaw is not None:
                 flaws[function.name] = flaw
             pause.relieve()
-    part = replace(part, kernels=tuple(without_verdict(each, module, flaws) for each in part.kernels))
+    part = replace(
+        part,
+        findings=without_callees_own(part.findings, module),
+        kernels=tuple(without_verdict(each, module, flaws) for each in part.kernels),
+    )
     return finished(part, [source.name for source in main], loaded.source, files, rules, config)
 
 
@@ -189,6 +194,8 @@ def _check_function(
     show: Callable[[KernelView], None],
 ) -> tuple[Part, Remark | None]:
     """Return what one function adds to the report, and why it cannot be assembled, if it cannot."""
+    if function.is_entry:
+        function = with_calls_inlined(function, module)
     launches, complaints = launches_of(function, hints, by_host)
     maps, unknown = tensor_maps_of(function, hints)
     severities = _severities(rules, config)

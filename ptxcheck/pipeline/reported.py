@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from ..config import Config
 from ..finding import Finding
+from ..ir import Module
 from ..results import Note, NoteKind
 from ..source import Position, Source
 from ..sources.comments import Comment, comments
@@ -46,6 +47,21 @@ def finished(
     )
     reads = part.reads + files.opened
     return replace(part, findings=suppressed.findings, notes=notes, lines=lines, reads=reads)
+
+
+def without_callees_own(findings: Iterable[Finding], module: Module) -> tuple[Finding, ...]:
+    """Leave out what is told of a called function alone where a kernel that it is inlined in shows it again."""
+    spans = {function.name: function.span for function in module.functions}
+    owner: dict[object, str | None] = {}
+    for finding in findings:
+        span = spans.get(finding.kernel or "")
+        if span is not None and span.start <= finding.location.span.start < span.end:
+            owner[finding.rule, finding.location.span, finding.message] = finding.kernel
+    return tuple(
+        finding
+        for finding in findings
+        if owner.get((finding.rule, finding.location.span, finding.message), finding.kernel) == finding.kernel
+    )
 
 
 def _positions(finding: Finding) -> list[Position]:

@@ -163,7 +163,7 @@ def _of_global_memory(view: KernelView) -> tuple[Verdict, ...]:
     if view.verify_seconds is None or not view.function.is_entry:
         return ()
     try:
-        verdict = global_order_verdict(view)
+        verdict = global_order_verdict(view.in_registers)
     except Exception:
         reason = Reason("the analysis itself failed", -1)
         return (Verdict(Property.GLOBAL_ORDER, VerdictKind.UNKNOWN, (reason,)),)

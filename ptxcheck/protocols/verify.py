@@ -9,6 +9,7 @@ from math import prod
 
 from ..cfg import analyse, build
 from ..cfg.cfg import Cfg
+from ..cfg.local_words import with_words_in_registers
 from ..cfg.special import MAX_THREADS
 from ..ir import Function, Module
 from ..launch import BlockOrigin, Dim, Launch
@@ -24,7 +25,6 @@ from .proof.first.cluster_use import uses_cluster
 from .proof.first.driver.all_runs import Verifier
 from .symex.slice.endless_loops import ENDLESS, polling_loops
 from .symex.slice.layout import Layout, layout_of
-from .symex.slice.local_words import with_words_in_registers
 from .symex.slice.sliced_program import Program
 from .symex.values.trace import Assumption, Shape
 from .typestate.block_candidates import suggested_blocks, usual_blocks

@@ -16,7 +16,7 @@ _FENCES = frozenset({Missing.RELEASE, Missing.ACQUIRE})
 def _missing(what: frozenset[Missing]) -> Callable[[KernelView], Hits]:
     def check(view: KernelView) -> Hits:
         told: set[int] = set()
-        for handover in view.get(GlobalHandovers).all:
+        for handover in view.in_registers.get(GlobalHandovers).all:
             for gap in sorted(handover.gaps, key=lambda gap: not gap.certain):
                 here = gap_point(gap)
                 if gap.missing not in what or here in told:

@@ -286,10 +286,14 @@ class Wgmma:
     # ---- ends and calls
 
     def crossings(self) -> Iterator[tuple[int, int]]:
-        """Yield (call or return, multiplication) where a boundary is crossed with no wait between."""
+        """Yield (call or return, multiplication) where a boundary is crossed with no wait between.
+
+        A call that is inlined here is one to ptxas.
+        """
         waits = frozenset(self.waits)
         ends = frozenset() if self.view.function.is_entry else frozenset(self.view.cfg.exits)
-        for point in sorted(frozenset(self.view.cfg.calls) | ends if self.multiplications else ()):
+        calls = self.view.cfg.calls.keys() | self.view.body.inlined_calls
+        for point in sorted(calls | ends if self.multiplications else ()):
             query = Query(frozenset(self.multiplications), frozenset({point}), waits - {point})
             witness = self.view.get(Paths.of).find(query)
             if witness is not None and witness.first is not None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from ptxcheck.cfg.local_words import with_words_in_registers
 from ptxcheck.ir import Function
 from ptxcheck.parser import parse_module
-from ptxcheck.protocols.symex.slice.local_words import with_words_in_registers
 from ptxcheck.source import Source
 
 TEXT = """

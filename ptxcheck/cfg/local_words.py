@@ -16,8 +16,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from ....cfg.optypes import type_width, typing_of
-from ....ir import (
+from ..ir import (
     Address,
     Arguments,
     Body,
@@ -32,8 +31,9 @@ from ....ir import (
     Vector,
     registers_of,
 )
-from ....isa.lookup import resolve
-from ....opcodes.op import Op
+from ..isa.lookup import resolve
+from ..opcodes.op import Op
+from .optypes import type_width, typing_of
 
 _SPACES = frozenset({"", ".local"})
 _WIDTHS = frozenset({32, 64})

@@ -1,0 +1,194 @@
+"""Parameters of calls that were inlined: what is stored and loaded there is in registers.
+
+Property: `with_parameters_in_registers` returns a body that does what the given one does. A load of bytes of a
+parameter that are stored as a whole is a move from a register; any other load stays, and gives what is not known.
+
+Argument: the space of parameters of calls is the thread's own (PTX ISA 5.1.6), and bytes of it have no other name where
+no instruction takes the address of the parameter.
+
+Not covered: bytes that are stored in one width and loaded in another.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from ..ir import (
+    Address,
+    Arguments,
+    Body,
+    FloatImmediate,
+    Immediate,
+    Instruction,
+    Operand,
+    Register,
+    Sink,
+    Statement,
+    Symbol,
+    SymbolOffset,
+    Variable,
+    Vector,
+)
+from ..isa.lookup import resolve
+from ..opcodes.op import Op
+from .optypes import type_width, typing_of
+
+_SPACE, _REGISTER = ".param", ".reg"
+_NARROWEST = 16
+"""Bits of the narrowest register."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class _Piece:
+    """Bytes of a parameter that are stored, or loaded, together."""
+
+    parameter: Symbol
+    start: int
+    bits: int
+
+    @property
+    def register(self) -> Register:
+        """Named so that no register of another scope hides it where the body is printed."""
+        name, scope = self.parameter.name, self.parameter.scope
+        return Register(f"{name}_{self.start}_{scope}", scope)
+
+    @property
+    def type(self) -> str:
+        return f".b{max(self.bits, _NARROWEST)}"
+
+    def meets(self, other: _Piece) -> bool:
+        ends = self.start + self.bits // 8, other.start + other.bits // 8
+        return max(self.start, other.start) < min(ends)
+
+
+def with_parameters_in_registers(body: Body, parameters: frozenset[Symbol]) -> Body:
+    """Return a body in which some parameters of calls are registers, as far as they can be."""
+    named = {each for instruction in body.instructions for each in _named(instruction)}
+    pieces = _whole_pieces(body, parameters - named)
+    types = {**body.register_types, **{piece.register: piece.type for piece in pieces}}
+    registers: dict[Symbol, list[Variable]] = defaultdict(list)
+    for piece in sorted(pieces, key=lambda each: each.start):
+        name, scope = piece.register
+        registers[piece.parameter].append(Variable(_REGISTER, piece.type, name, scope=scope))
+    statements: list[Statement] = []
+    for statement in body.statements:
+        moves = _moves(statement, pieces, types) if isinstance(statement, Instruction) else None
+        statements += [statement] if moves is None else moves
+        if isinstance(statement, Variable):
+            statements += registers.get(Symbol(statement.name, statement.scope), ())
+    return Body(tuple(statements), body.problems)
+
+
+def _whole_pieces(body: Body, parameters: frozenset[Symbol]) -> frozenset[_Piece]:
+    """Return the pieces that are loaded, and of which no store is of a part."""
+    loaded: set[_Piece] = set()
+    stored: dict[Symbol, set[_Piece]] = defaultdict(set)
+    for instruction in body.instructions:
+        for piece, _ in _accessed(instruction):
+            if piece.parameter not in parameters:
+                continue
+            if instruction.operation.op is Op.ST:
+                stored[piece.parameter].add(piece)
+            else:
+                loaded.add(piece)
+    return frozenset(
+        piece
+        for piece in loaded
+        if piece in stored[piece.parameter]
+        and all(each == piece or not each.meets(piece) for each in stored[piece.parameter])
+    )
+
+
+def _accessed(instruction: Instruction) -> list[tuple[_Piece, Operand]]:
+    """Return the pieces of a parameter that a load or store is of, with the operand of each; none for others."""
+    operation = instruction.operation
+    space = operation.slots.get("space", "").partition("::")[0]
+    if operation.op not in (Op.LD, Op.ST) or space != _SPACE:
+        return []
+    address = next((each for each in instruction.operands if isinstance(each, Address)), None)
+    if address is None or not isinstance(address.base, Symbol):
+        return []
+    value = instruction.operands[1 if operation.op is Op.ST else 0]
+    items = value.elements if isinstance(value, Vector) else (value,)
+    bits = typing_of(operation).width
+    return [
+        (_Piece(address.base, address.offset + number * bits // 8, bits), item)
+        for number, item in enumerate(items)
+    ]
+
+
+def _named(instruction: Instruction) -> Iterator[Symbol]:
+    """Yield symbols that are named otherwise than as the address of a load or store of parameters."""
+    is_accessed = bool(_accessed(instruction))
+    for operand in instruction.operands:
+        match operand:
+            case Symbol() | SymbolOffset(symbol=Symbol()):
+                yield operand if isinstance(operand, Symbol) else operand.symbol
+            case Arguments(items=items):
+                yield from (each for each in items if isinstance(each, Symbol))
+            case Address(base=Symbol() as symbol) if not is_accessed:
+                yield symbol
+            case _:
+                pass
+
+
+def _moves(
+    instruction: Instruction, pieces: frozenset[_Piece], types: Mapping[Register, str]
+) -> list[Statement] | None:
+    """Return what takes the place of a load or store; None if it stays."""
+    accessed = _accessed(instruction)
+    whole = [(piece, operand) for piece, operand in accessed if piece in pieces]
+    is_store = instruction.operation.op is Op.ST
+    if not whole or (len(whole) < len(accessed) and not is_store):
+        return None
+    signed = typing_of(instruction.operation).signed
+    found: list[Statement] = []
+    for piece, operand in whole:
+        if is_store:
+            found.append(_stored(instruction, piece, operand, types))
+        elif not isinstance(operand, Sink):
+            found.append(_loaded(instruction, piece, operand, types, signed=signed))
+    return found
+
+
+def _stored(
+    instruction: Instruction, piece: _Piece, value: Operand, types: Mapping[Register, str]
+) -> Statement:
+    bits = piece.bits
+    if isinstance(value, Immediate) and bits < _NARROWEST:
+        value, bits = Immediate(value.value & (1 << bits) - 1), _NARROWEST
+    if isinstance(value, FloatImmediate):
+        return _instruction(instruction, f"mov.f{bits}", piece.register, value)
+    width = _width(value, types, bits)
+    if width > bits or bits < _NARROWEST:
+        return _instruction(instruction, f"cvt.u{max(bits, _NARROWEST)}.u{bits}", piece.register, value)
+    return _instruction(instruction, f"mov.b{bits}", piece.register, value)
+
+
+def _loaded(
+    instruction: Instruction,
+    piece: _Piece,
+    target: Operand,
+    types: Mapping[Register, str],
+    *,
+    signed: bool,
+) -> Statement:
+    width = _width(target, types, max(piece.bits, _NARROWEST))
+    if width > piece.bits:
+        sign = "s" if signed else "u"
+        opcode = f"cvt.{sign}{width}.{sign}{piece.bits}"
+    else:
+        opcode = f"mov.b{piece.bits}"
+    return _instruction(instruction, opcode, target, piece.register)
+
+
+def _width(operand: Operand, types: Mapping[Register, str], otherwise: int) -> int:
+    declared = types.get(operand) if isinstance(operand, Register) else None
+    return otherwise if declared is None else type_width(declared)
+
+
+def _instruction(source: Instruction, opcode: str, target: Operand, value: Operand) -> Instruction:
+    operands = (target, value)
+    return Instruction(resolve(opcode, operands), source.guard, operands, source.start, source.end)

@@ -30,7 +30,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from benchmarks.corpora.process import run
-from ptxcheck.cfg.inlining import with_calls_inlined
+from ptxcheck.cfg.inlining import kernels_of
 from ptxcheck.explain.violations import concerns, whole_kernel
 from ptxcheck.launches.hints import launch_of
 from ptxcheck.parser import parse_module
@@ -120,7 +120,7 @@ def look_at(entry: Entry, ptxas: str | None) -> list[Row]:
     target = next(iter(module.targets), "")
     assembled = None if ptxas is None else ptxas_seconds(entry.file, target, ptxas)
     rows: list[Row] = []
-    for function in module.entries:
+    for function in kernels_of(module):
         if function.body is None:
             continue
         row = Row(entry.name, function.name, entry.package, entry.half, target, ptxas=assembled)
@@ -128,9 +128,7 @@ def look_at(entry: Entry, ptxas: str | None) -> list[Row]:
         launch, _ = launch_of(function, [])
         if entry.cluster is not None and launch.cluster is None:
             launch = replace(launch, cluster=entry.cluster)
-        view = KernelView(
-            module, with_calls_inlined(function, module), launch, verify_seconds=LEVELS["normal"]
-        )
+        view = KernelView(module, function, launch, verify_seconds=LEVELS["normal"])
         if not concerns(view):
             continue
         row.has_barriers = uses_barriers(view.cfg)

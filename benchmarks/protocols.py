@@ -30,6 +30,7 @@ from pathlib import Path
 from benchmarks.built_files import add_arguments, built_files, host_launch
 from benchmarks.library_bugs import read_bugs
 from ptxcheck.cfg import build
+from ptxcheck.cfg.inlining import kernels_of
 from ptxcheck.parser import parse_module
 from ptxcheck.protocols.typestate.matrix_operands import TCGEN05, WGMMA
 from ptxcheck.protocols.verify import uses_barriers, verify
@@ -152,7 +153,7 @@ def _verify_file(job: Job) -> list[Row]:
     with paused():
         module = parse_module(Source(job.key, text))
     rows: list[Row] = []
-    for function in module.entries:
+    for function in kernels_of(module):
         if len(rows) == job.first:
             break
         if function.body is None:

@@ -98,7 +98,7 @@ def _checked(path: Path) -> tuple[list[Said], object]:
     report = check(str(path))
     assert report.problems == ()
     assert [(f.rule, f.location.primary.line, f.message) for f in report.active] == []
-    (kernel,) = report.kernels
+    (kernel,) = [each for each in report.kernels if each.entry]
     assert kernel.verification is not None
     verdicts = kernel.verification.verdicts
     detail = [(v.property.value, v.kind.value, [r.text for r in v.reasons]) for v in verdicts]

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ptxcheck.cfg.inlining import with_calls_inlined
+from ptxcheck.cfg.inlining import kernels_of
 from ptxcheck.explain.races import ordinary_kernel
 from ptxcheck.explain.violations import concerns
 from ptxcheck.launch import Dim
@@ -51,14 +51,14 @@ class Answer:
 def views(text: str, name: str, block: Dim | None = None) -> Iterator[KernelView]:
     """Yield the kernels of a PTX text that are of this campaign, launched with all threads that they allow."""
     module = parse_module(Source(name, text))
-    for function in module.entries:
+    for function in kernels_of(module):
         if function.body is None:
             continue
         launch = from_directives(function)
         given = block or launch.block
         if given is not None:
             launch = replace(launch, block=given, block_is_exact=True)
-        view = KernelView(module, with_calls_inlined(function, module), launch, verify_seconds=SECONDS)
+        view = KernelView(module, function, launch, verify_seconds=SECONDS)
         if not concerns(view):
             yield view
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import ptxcheck
 from ptxcheck.cfg import build
 from ptxcheck.cfg.cfg import Cfg
+from ptxcheck.cfg.inlining import kernels_of
 from ptxcheck.config import Config
 from ptxcheck.finding import Severity
 from ptxcheck.ir import Function, Module
@@ -62,7 +63,7 @@ def launched(source: Source, kernel: str) -> tuple[Cfg, Function, Module, Launch
     """Return a kernel of a PTX text with the launch that its directives and comments state."""
     module = parse_module(source)
     hints = comment_hints(module, Locator(module, Library(), lambda path: path), [source])
-    function = next(each for each in module.entries if each.name == kernel)
+    function = next(each for each in kernels_of(module) if each.name == kernel)
     return build(function), function, module, launch_of(function, hints)[0]
 
 
@@ -88,7 +89,7 @@ def judge(
         raise ValueError(
             f"{source.name}:{source.position(problems[0].span.start).line}: {problems[0].message}"
         )
-    for function in module.entries:
+    for function in kernels_of(module):
         if kernel is None or function.name == kernel:
             shape, _ = launch_of(function, hints)
             result = verify(
@@ -97,7 +98,7 @@ def judge(
             view = KernelView(module, function, shape)
             registers = accumulator_verdict(view)
             of_maps = (v for v in descriptor_verdicts(view) if v.property is Property.DESCRIPTOR_ORDER)
-            order = global_order_verdict(view)
+            order = global_order_verdict(view.in_registers)
             found = (each for each in (registers, order) if each is not None)
             of_units = (*found, *tensor_core_verdicts(view), *of_maps)
             yield Judged(locator, function, result, result.verdicts(), of_units)

@@ -45,6 +45,11 @@ from .renaming import LASTING, Renaming, scopes_of
 _MOST_INSTRUCTIONS = 20_000
 
 
+def kernels_of(module: Module) -> tuple[Function, ...]:
+    """Return the kernels of a module with the functions that they call inlined."""
+    return tuple(with_calls_inlined(each, module) for each in module.entries)
+
+
 def with_calls_inlined(function: Function, module: Module) -> Function:
     """Return a kernel with the functions that it calls inlined; itself where it calls none of them."""
     body = function.body

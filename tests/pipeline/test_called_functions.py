@@ -91,11 +91,8 @@ def test_what_a_function_alone_shows_is_told_once() -> None:
 
 
 def test_what_only_a_kernel_shows_of_a_function_is_told() -> None:
-    half = "setp.lt.u32 %p1, %r1, 7; @%p1 bar.sync 0;"
-    text = MEETS.replace("bar.sync 0;", half).replace(
-        "  .reg .b32 %r<8>;", "  .reg .b32 %r<8>; .reg .pred %p<2>;"
-    )
-    report = report_of(text, "NB004", "NB013")
+    text = MEETS.replace("bar.sync 0;", "bar.sync %r1;").replace("[to], %r1", "[to], 17")
+    report = report_of(text, "NB001")
     assert [finding.kernel for finding in report.findings] == ["k"]
 
 

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Sequence
 from math import prod
 from typing import TYPE_CHECKING
 
-from ...cfg import Uniformity
 from ...cfg.special import MAX_THREADS, special_name
 from ...ir import Component, Register
 from ...launch import Dim
@@ -19,6 +18,7 @@ from ...terms.bitvectors import Bits, Kind, variables_of
 from ..typestate.block_candidates import suggested_blocks, usual_blocks
 from .accesses import Access
 from .kernel import Kernel
+from .mirrored import one_thread
 from .passages import Context
 from .thread_terms import ThreadTerms
 
@@ -73,7 +73,7 @@ def axes_used(view: KernelView) -> int:
 
 def _fitting(kernel: Kernel, accesses: Sequence[Access], axes: int, most: int) -> Dim | None:
     """Return the largest block with which accesses that all threads make stay inside their arrays."""
-    terms = ThreadTerms(kernel, 1, Uniformity.CTA)
+    terms = one_thread(kernel)
     limits: dict[int, int] = {}
     for access in accesses:
         block = kernel.cfg.graph.block_of[access.point]

@@ -17,11 +17,12 @@ from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
-from ...cfg import Name, Uniformity
+from ...cfg import Name
 from ...ir import Register
 from .accesses import Access, Action
 from .intervals import Interval
 from .kernel import Kernel
+from .mirrored import one_thread
 from .passages import Round
 from .questions import UndecidedError
 from .semantics import fitted
@@ -57,7 +58,7 @@ class Counting:
     ) -> None:
         self._kernel = kernel
         self._interval = interval
-        self._terms = terms or ThreadTerms(kernel, 1, Uniformity.CTA)
+        self._terms = terms or one_thread(kernel)
         self._whole = interval.reached(self._terms)[interval.first]
         self._sites = [*sites_in(interval, accesses, self._terms)]
 

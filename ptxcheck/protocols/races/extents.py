@@ -18,9 +18,9 @@ from ...cfg import AtomKind, Uniformity
 from ...terms.bitvectors import Bits
 from ...terms.effort import Work
 from .accesses import Access, Action
-from .intervals import TooManyVisitsError, intervals
+from .intervals import TooManyVisitsError, intervals_of
 from .kernel import Kernel
-from .meetings import Meetings
+from .mirrored import one_thread
 from .questions import UndecidedError
 from .sites import Site, sites_in
 from .thread_terms import ThreadTerms
@@ -37,7 +37,7 @@ def leaving(kernel: Kernel, accesses: Sequence[Access], agreed: frozenset[int]) 
     by_point = {access.point: access for access in accesses if _is_of_variable(kernel, access)}
     if not by_point:
         return ()
-    thread = ThreadTerms(kernel, 1, Uniformity.CTA)
+    thread = one_thread(kernel)
     claims: dict[Bits, int] = {}
     anything = kernel.pool.false
     try:
@@ -66,7 +66,7 @@ def _sites(
     kernel: Kernel, accesses: Mapping[int, Access], agreed: frozenset[int], thread: ThreadTerms
 ) -> Iterator[Site]:
     """Yield the accesses of a thread in all intervals. Raises TooManyVisitsError."""
-    for interval in intervals(kernel, Meetings(kernel.facts, Uniformity.CTA, agreed)):
+    for interval in intervals_of(kernel, Uniformity.CTA, agreed):
         for site in sites_in(interval, accesses, thread):
             kernel.effort.spend(Work.SPAN)
             yield site

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from ...cfg import Cfg, Edge, EdgeKind
+from ...cfg import Cfg, Edge, EdgeKind, Uniformity
 from ...terms.bitvectors import Bits
 from ...terms.effort import Work
 from .kernel import Kernel
@@ -48,6 +48,7 @@ class Interval:
         self._cfg: Cfg = kernel.cfg
         self._meetings = meetings
         self.start = start
+        self._reached: dict[ThreadTerms, dict[Visit, Bits]] = {}
 
     @cached_property
     def first(self) -> Visit:
@@ -164,6 +165,11 @@ class Interval:
 
     def reached(self, terms: ThreadTerms) -> dict[Visit, Bits]:
         """Return under which condition a thread that has begun the interval makes each visit."""
+        if terms not in self._reached:
+            self._reached[terms] = self._found_reached(terms)
+        return self._reached[terms]
+
+    def _found_reached(self, terms: ThreadTerms) -> dict[Visit, Bits]:
         pool = terms.pool
         found = {self.first: terms.arrives(self.first.block, self.first.context)}
         for visit in self.visits:
@@ -178,3 +184,11 @@ def intervals(kernel: Kernel, meetings: Meetings) -> Iterator[Interval]:
     """Yield the intervals of a kernel."""
     for start in (None, *sorted(meetings.points)):
         yield Interval(kernel, meetings, start)
+
+
+def intervals_of(kernel: Kernel, level: Uniformity, agreed: frozenset[int]) -> tuple[Interval, ...]:
+    """Return the intervals between meetings of a block or a warp; `agreed`: branches that all take alike."""
+    return kernel.once(
+        (intervals_of, level, agreed),
+        lambda: tuple(intervals(kernel, Meetings(kernel.facts, level, agreed))),
+    )

@@ -36,7 +36,7 @@ from .extents import STAYS_INSIDE, leaving
 from .geometry import Geometry
 from .gone_lanes import GoneLanes, gone_lanes
 from .host_contracts import weakest
-from .intervals import TooManyVisitsError, intervals
+from .intervals import TooManyVisitsError, intervals_of
 from .kernel import Kernel
 from .layout import layout_of
 from .left_rounds import AbsentSource, LeftRounds
@@ -386,7 +386,7 @@ class _Judge:
     ) -> _Asked:
         found = _Asked()
         asked = Pairs(kernel, relation, self._accesses, most, threads, known)
-        for interval in intervals(kernel, Meetings(kernel.facts, relation.level, agreed)):
+        for interval in intervals_of(kernel, relation.level, agreed):
             try:
                 meeting = asked.meeting(interval)
             except TooManyVisitsError:

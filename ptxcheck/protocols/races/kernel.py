@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeVar, cast
 
 from ...cfg import Cfg, Edge, EdgeKind, Facts, Loop, Name, Uniformity
 from ...cfg.optypes import typing_of
@@ -18,6 +19,7 @@ from .geometry import Geometry, ThreadIndex
 from .layout import SharedLayout
 from .questions import Questions
 
+_T = TypeVar("_T")
 _MOST_BLOCKS = 64
 """Blocks between a merge and its dominator; where there are more, the merge is a variable."""
 _MOST_STEPS = 16
@@ -44,10 +46,17 @@ class Kernel:
         self.geometry = geometry
         self.effort = effort
         self.questions = Questions(self.pool, effort)
+        self._made: dict[tuple[object, ...], object] = {}
         self._threads: dict[int, ThreadIndex] = {}
         self._steps: dict[Name, tuple[Step, ...] | None] = {}
         self._regions: dict[int, tuple[int, ...] | None] = {}
         self._left_together: dict[Uniformity, frozenset[int]] = {}
+
+    def once(self, key: tuple[object, ...], make: Callable[[], _T]) -> _T:
+        """Return what all questions about a kernel share: it is made when it is first asked for."""
+        if key not in self._made:
+            self._made[key] = make()
+        return cast(_T, self._made[key])
 
     def thread(self, thread: int) -> ThreadIndex:
         """Return the place of a thread in the block, which is the same whoever asks."""

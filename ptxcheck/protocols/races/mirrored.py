@@ -73,5 +73,14 @@ class MirroredTerms(ThreadTerms):
 
 def two_threads(kernel: Kernel, level: Uniformity) -> Threads:
     """Return two threads of a block; `level` is how far they must agree to have one variable."""
-    first = ThreadTerms(kernel, 1, level)
-    return first, MirroredTerms(first, 2)
+
+    def made() -> Threads:
+        first = ThreadTerms(kernel, 1, level)
+        return first, MirroredTerms(first, 2)
+
+    return kernel.once((two_threads, level), made)
+
+
+def one_thread(kernel: Kernel, level: Uniformity = Uniformity.CTA) -> ThreadTerms:
+    """Return the first of two threads."""
+    return two_threads(kernel, level)[0]

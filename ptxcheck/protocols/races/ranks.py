@@ -37,6 +37,7 @@ from .counting import Counted, Counting
 from .intervals import Interval, TooManyVisitsError, intervals
 from .kernel import Kernel
 from .meetings import Meetings
+from .mirrored import one_thread
 from .passages import Context, Round
 from .segment_run import SegmentRun
 from .semantics import fitted
@@ -225,7 +226,7 @@ class Ranks:
     ) -> Iterator[Rank]:
         """Yield ranks whose counts are made in the same intervals."""
         counts = {count for count, _ in candidates}
-        terms = ThreadTerms(self._kernel, 1, Uniformity.CTA)
+        terms = one_thread(self._kernel)
         found = {
             Counting(self._kernel, segments.every[start], self._accesses, terms).counted(counts)
             for start in counting

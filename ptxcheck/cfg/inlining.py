@@ -108,8 +108,8 @@ class _Inliner:
         if passed is None:
             return None
         symbols = [actual for _, actual in passed if isinstance(actual, Symbol)]
-        if not parameters.issuperset(symbols):
-            return None
+        if not parameters.issuperset(symbols) or len(set(symbols)) < len(symbols):
+            return None  # one variable for two parameters: its bytes are copied for each
         self.passed.update(symbols)
         self.size += len(callee.body.instructions)
         scope, self.next_scope = self.next_scope, self.next_scope + scopes_of(callee.body)

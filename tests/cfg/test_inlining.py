@@ -251,6 +251,11 @@ RECURSIVE = TWICE.replace("twice", "again").replace(
             id="by a pointer",
         ),
         pytest.param("call.uni twice;", TWICE, id="too few arguments"),
+        pytest.param(
+            call("5", "%r1").replace("back", "in", 2).replace(".param .b32 in; .param", ".param", 1),
+            TWICE,
+            id="one variable for argument and result",
+        ),
     ],
 )
 def test_what_stays_a_call(body: str, functions: str) -> None:

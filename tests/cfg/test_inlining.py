@@ -252,7 +252,7 @@ RECURSIVE = TWICE.replace("twice", "again").replace(
         ),
         pytest.param("call.uni twice;", TWICE, id="too few arguments"),
         pytest.param(
-            call("5", "%r1").replace("back", "in", 2).replace(".param .b32 in; .param", ".param", 1),
+            call("5", "%r1").replace("back", "in").replace(".param .b32 in; .param", ".param", 1),
             TWICE,
             id="one variable for argument and result",
         ),

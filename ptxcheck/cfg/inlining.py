@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from ..ir import (
     Arguments,
@@ -38,11 +39,16 @@ from ..ir import (
 from ..isa.lookup import resolve
 from ..opcodes.op import Op
 from ..opcodes.spec import Trait
-from .calls import called_from
+from .loops import strong_components
+from .optypes import type_width
 from .parameter_registers import with_parameters_in_registers
 from .renaming import LASTING, Renaming, scopes_of
 
 _MOST_INSTRUCTIONS = 20_000
+_DEEPEST = 64
+"""Calls within calls."""
+_NARROWEST = 16
+"""Bits of the narrowest register."""
 
 
 def kernels_of(module: Module) -> tuple[Function, ...]:
@@ -77,7 +83,6 @@ class _Inliner:
     lasting: list[Variable] = field(default_factory=list)
     """Variables of what was inlined that are one for all calls."""
     size: int = 0
-    recursive: dict[str, bool] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.bodies = {each.name: each for each in self.module.functions if each.body is not None}
@@ -128,25 +133,33 @@ class _Inliner:
         """Return the function that is inlined in the place of a call; None if none is."""
         named = call.get("function")
         callee = self.bodies.get(named.name) if isinstance(named, Symbol) else None
-        if callee is None or callee.body is None or callee.body.problems or callee.name in callers:
+        if callee is None or callee.body is None or callee.body.problems or len(callers) > _DEEPEST:
             return None
-        if self.size + len(callee.body.instructions) > _MOST_INSTRUCTIONS or self._is_recursive(callee):
+        if self.size + len(callee.body.instructions) > _MOST_INSTRUCTIONS or callee.name in self._recursive:
             return None
         return callee
 
-    def _is_recursive(self, function: Function) -> bool:
-        if function.name not in self.recursive:
-            self.recursive[function.name] = self._calls_itself(function)
-        return self.recursive[function.name]
+    @cached_property
+    def _recursive(self) -> frozenset[str]:
+        """Functions that come to themselves again by the calls in them."""
+        calls = [*map(_called_by, self.bodies.values())]
+        names = [*self.bodies]
+        number = {name: at for at, name in enumerate(names)}
+        after = [[number[name] for name in each if name in number] for each in calls]
+        circles = (
+            each
+            for each in strong_components(range(len(names)), after)
+            if len(each) > 1 or each[0] in after[each[0]]
+        )
+        return frozenset(names[at] for circle in circles for at in circle)
 
-    def _calls_itself(self, function: Function) -> bool:
-        assert function.body is not None
-        called = {
-            each.name
-            for call in function.body.instructions
-            if Trait.CALL in call.operation.traits and isinstance(each := call.get("function"), Symbol)
-        }
-        return any(function.name in called_from(name, self.module) for name in called)
+
+def _called_by(function: Function) -> list[str]:
+    """Return the functions that calls in a function name."""
+    body = function.body
+    calls = () if body is None else (i for i in body.instructions if Trait.CALL in i.operation.traits)
+    named = (each.get("function") for each in calls)
+    return list(dict.fromkeys(each.name for each in named if isinstance(each, Symbol)))
 
 
 def _parameters(callee: Function) -> Iterator[Variable]:
@@ -199,13 +212,14 @@ def _returning(callee: Function, renaming: Renaming, end: Symbol, loc: Loc | Non
                 guard = renaming.guard(statement.guard)
                 yield Instruction(jump, guard, (end,), statement.start, statement.end)
         elif isinstance(statement, Loc):
-            yield _inlined_at(statement, callee.name, loc)
+            if loc is not None:  # without a line of the call, one of the callee would stay in force behind it
+                yield _inlined_at(statement, callee.name, loc)
         elif not (isinstance(statement, Variable) and statement.space in LASTING):
             yield renaming.statement(statement)
 
 
-def _inlined_at(own: Loc, callee: str, call: Loc | None) -> Loc:
-    if call is None or own.inlined_at is not None:
+def _inlined_at(own: Loc, callee: str, call: Loc) -> Loc:
+    if own.inlined_at is not None:
         return own
     return replace(own, function=callee, function_offset=0, inlined_at=call.place)
 
@@ -252,4 +266,5 @@ def _framed(
 
 def _move(type_: str, target: Operand, value: Operand, call: Instruction) -> Instruction:
     operands = (target, value)
-    return Instruction(resolve(f"mov{type_}", operands), None, operands, call.start, call.end)
+    opcode = "mov.pred" if type_ == ".pred" else f"mov.b{max(type_width(type_), _NARROWEST)}"
+    return Instruction(resolve(opcode, operands), None, operands, call.start, call.end)

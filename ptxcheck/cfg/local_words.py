@@ -7,6 +7,8 @@ Argument: local memory is the thread's own. An address that is computed from the
 (registers with one definition); a variable of which an address goes anywhere else, as into an index or a call, is left
 as it is. So what reaches a load is what the last store of the same word left, as with a register.
 
+A word that nothing stores is left as it is: it would be a register without a number.
+
 Not covered: indices that are registers, parts of words, and vectors: what is loaded there stays a symbol.
 """
 
@@ -77,7 +79,9 @@ class _Words:
     def __init__(self, body: Body) -> None:
         self._instructions = body.instructions
         self._types = body.register_types
-        self._variables = {Symbol(each.name, each.scope) for each in body.variables if each.space == ".local"}
+        self._variables = {
+            Symbol(each.name, each.scope): each.size or 0 for each in body.variables if each.space == ".local"
+        }
         self._written = Counter(register for each in body.instructions for register in each.writes())
         self._addresses: dict[Register, tuple[Symbol, int]] = {}
 
@@ -86,6 +90,7 @@ class _Words:
         while self._follow():
             pass
         whole = {variable for each in self._instructions for variable in self._lost_by(each)}
+        whole |= {word.variable for each in self._instructions if (word := self._outside(each)) is not None}
         touching: dict[_Word, list[int]] = defaultdict(list)
         vague: list[_Word] = []
         for point, instruction in enumerate(self._instructions):
@@ -104,6 +109,7 @@ class _Words:
                 other == word or other.variable != word.variable or not word.meets(other) for other in every
             )
             and word not in vague
+            and any(self._instructions[point].operation.op is Op.ST for point in touching[word])
         ]
         found = {point: self._move(point, word) for word in alone for point in touching[word]}
         declared = tuple(
@@ -133,7 +139,9 @@ class _Words:
         if op is not Op.ADD or place is None:
             return place
         step = operands[2]
-        return (place[0], place[1] + step.value) if isinstance(step, Immediate) else None
+        if not isinstance(step, Immediate):
+            return None
+        return place[0], place[1] + _signed(step.value, typing_of(instruction.operation).width)
 
     def _place(self, operand: Operand | None) -> tuple[Symbol, int] | None:
         match operand:
@@ -160,7 +168,14 @@ class _Words:
         for register in registers_of(operand):
             if register in self._addresses:
                 yield self._addresses[register][0]
-        yield from self._variables.intersection(_symbols_of(operand))
+        yield from (each for each in _symbols_of(operand) if each in self._variables)
+
+    def _outside(self, instruction: Instruction) -> _Word | None:
+        """Return what is accessed beyond the ends of a variable, which may be of another one."""
+        word = self._accessed(instruction)
+        if word is None or 0 <= word.start <= self._variables[word.variable] - word.width // 8:
+            return None
+        return word
 
     def _accessed(self, instruction: Instruction) -> _Word | None:
         """Return what a load or store touches of a local variable, None for what is none of it."""
@@ -172,7 +187,9 @@ class _Words:
         if address is None or place is None or instruction.operation.slots.get("space", "") not in _SPACES:
             return None
         lanes = int(instruction.operation.slots.get("vec", "").removeprefix(".v") or 1)
-        return _Word(place[0], place[1] + address.offset, typing_of(instruction.operation).width * lanes)
+        return _Word(
+            place[0], place[1] + _signed(address.offset, 32), typing_of(instruction.operation).width * lanes
+        )
 
     def _is_scalar(self, instruction: Instruction, width: int) -> bool:
         value = _value(instruction)
@@ -189,6 +206,11 @@ class _Words:
         operands = (word.register, value) if instruction.operation.op is Op.ST else (value, word.register)
         operation = resolve(f"mov.b{word.width}", operands)
         return replace(instruction, operation=operation, operands=operands)
+
+
+def _signed(number: int, width: int) -> int:
+    """Return a step of an address as it is added: what is more than half the numbers of the width goes back."""
+    return (number + (1 << width - 1)) % (1 << width) - (1 << width - 1)
 
 
 def _symbols_of(operand: Operand) -> Iterator[Symbol]:

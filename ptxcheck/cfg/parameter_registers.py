@@ -1,12 +1,13 @@
 """Parameters of calls that were inlined: what is stored and loaded there is in registers.
 
 Property: `with_parameters_in_registers` returns a body that does what the given one does. A load of bytes of a
-parameter that are stored as a whole is a move from a register; any other load stays, and gives what is not known.
+parameter that are stored by one store, or by several in one width, is a move from a register; any other load stays, and
+gives each thread a number that is not known.
 
 Argument: the space of parameters of calls is the thread's own (PTX ISA 5.1.6), and bytes of it have no other name where
 no instruction takes the address of the parameter.
 
-Not covered: bytes that are stored in one width and loaded in another.
+Not covered: bytes of several stores that are loaded together.
 """
 
 from __future__ import annotations
@@ -52,11 +53,15 @@ class _Piece:
     def register(self) -> Register:
         """Named so that no register of another scope hides it where the body is printed."""
         name, scope = self.parameter.name, self.parameter.scope
-        return Register(f"{name}_{self.start}_{scope}", scope)
+        return Register(f"{name}_{self.start}_{self.bits}_{scope}", scope)
 
     @property
     def type(self) -> str:
         return f".b{max(self.bits, _NARROWEST)}"
+
+    def has(self, part: _Piece) -> bool:
+        end = self.start + self.bits // 8
+        return self.start <= part.start and part.start + part.bits // 8 <= end
 
     def meets(self, other: _Piece) -> bool:
         ends = self.start + self.bits // 8, other.start + other.bits // 8
@@ -66,23 +71,26 @@ class _Piece:
 def with_parameters_in_registers(body: Body, parameters: frozenset[Symbol]) -> Body:
     """Return a body in which some parameters of calls are registers, as far as they can be."""
     named = {each for instruction in body.instructions for each in _named(instruction)}
-    pieces = _whole_pieces(body, parameters - named)
+    sources = _sources(body, parameters - named)
+    pieces = {
+        each for loaded, source in sources.items() for each in (loaded, source, *_shifted(loaded, source))
+    }
     types = {**body.register_types, **{piece.register: piece.type for piece in pieces}}
     registers: dict[Symbol, list[Variable]] = defaultdict(list)
-    for piece in sorted(pieces, key=lambda each: each.start):
+    for piece in sorted(pieces, key=lambda each: (each.start, each.bits)):
         name, scope = piece.register
         registers[piece.parameter].append(Variable(_REGISTER, piece.type, name, scope=scope))
     statements: list[Statement] = []
     for statement in body.statements:
-        moves = _moves(statement, pieces, types) if isinstance(statement, Instruction) else None
+        moves = _moves(statement, sources, types) if isinstance(statement, Instruction) else None
         statements += [statement] if moves is None else moves
         if isinstance(statement, Variable):
             statements += registers.get(Symbol(statement.name, statement.scope), ())
     return Body(tuple(statements), body.problems)
 
 
-def _whole_pieces(body: Body, parameters: frozenset[Symbol]) -> frozenset[_Piece]:
-    """Return the pieces that are loaded, and of which no store is of a part."""
+def _sources(body: Body, parameters: frozenset[Symbol]) -> Mapping[_Piece, _Piece]:
+    """Return, for what is loaded, the piece that it is all or a part of, where every store of its bytes is of that."""
     loaded: set[_Piece] = set()
     stored: dict[Symbol, set[_Piece]] = defaultdict(set)
     for instruction in body.instructions:
@@ -93,12 +101,18 @@ def _whole_pieces(body: Body, parameters: frozenset[Symbol]) -> frozenset[_Piece
                 stored[piece.parameter].add(piece)
             else:
                 loaded.add(piece)
-    return frozenset(
-        piece
-        for piece in loaded
-        if piece in stored[piece.parameter]
-        and all(each == piece or not each.meets(piece) for each in stored[piece.parameter])
-    )
+    found: dict[_Piece, _Piece] = {}
+    for piece in loaded:
+        meeting = [each for each in stored[piece.parameter] if each.meets(piece)]
+        if len(meeting) == 1 and meeting[0].has(piece):
+            found[piece] = meeting[0]
+    return found
+
+
+def _shifted(loaded: _Piece, source: _Piece) -> tuple[_Piece, ...]:
+    """Return where a piece is kept whose first bytes a part of it begins behind, shifted down to them."""
+    behind = loaded.start > source.start
+    return (_Piece(loaded.parameter, loaded.start, source.bits),) if behind else ()
 
 
 def _accessed(instruction: Instruction) -> list[tuple[_Piece, Operand]]:
@@ -135,22 +149,37 @@ def _named(instruction: Instruction) -> Iterator[Symbol]:
 
 
 def _moves(
-    instruction: Instruction, pieces: frozenset[_Piece], types: Mapping[Register, str]
+    instruction: Instruction, sources: Mapping[_Piece, _Piece], types: Mapping[Register, str]
 ) -> list[Statement] | None:
     """Return what takes the place of a load or store; None if it stays."""
     accessed = _accessed(instruction)
-    whole = [(piece, operand) for piece, operand in accessed if piece in pieces]
-    is_store = instruction.operation.op is Op.ST
-    if not whole or (len(whole) < len(accessed) and not is_store):
+    if instruction.operation.op is Op.ST:
+        kept = set(sources.values())
+        stores = [_stored(instruction, each, value, types) for each, value in accessed if each in kept]
+        return [*stores] or None
+    if not accessed or any(piece not in sources for piece, _ in accessed):
         return None
     signed = typing_of(instruction.operation).signed
     found: list[Statement] = []
-    for piece, operand in whole:
-        if is_store:
-            found.append(_stored(instruction, piece, operand, types))
-        elif not isinstance(operand, Sink):
-            found.append(_loaded(instruction, piece, operand, types, signed=signed))
+    for piece, target in accessed:
+        if not isinstance(target, Sink):
+            found += _cut(instruction, piece, sources[piece])
+            found.append(_loaded(instruction, piece, target, types, signed=signed))
     return found
+
+
+def _cut(instruction: Instruction, part: _Piece, whole: _Piece) -> Iterator[Statement]:
+    """Yield what makes the register of a part from that of the whole; nothing where they are the same."""
+    if part == whole:
+        return
+    for shifted in _shifted(part, whole):
+        operands = (shifted.register, whole.register, Immediate(8 * (part.start - whole.start)))
+        operation = resolve(f"shr.u{whole.bits}", operands)
+        yield Instruction(operation, instruction.guard, operands, instruction.start, instruction.end)
+        whole = shifted
+    yield _instruction(
+        instruction, f"cvt.u{max(part.bits, _NARROWEST)}.u{part.bits}", part.register, whole.register
+    )
 
 
 def _stored(

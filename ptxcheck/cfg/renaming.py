@@ -26,6 +26,8 @@ from ..ir import (
     Variable,
     Vector,
 )
+from ..isa.lookup import of_call
+from ..opcodes.spec import Operation
 
 LASTING = frozenset({".shared", ".global", ".const"})
 """State spaces of variables that are one for all calls of a function."""
@@ -70,7 +72,8 @@ class Renaming:
             case Instruction():
                 operands = tuple(self.operand(each) for each in statement.operands)
                 guard = self.guard(statement.guard)
-                return Instruction(statement.operation, guard, operands, statement.start, statement.end)
+                operation = self._operation(statement)
+                return Instruction(operation, guard, operands, statement.start, statement.end)
             case Variable():
                 named = self.symbol(Symbol(statement.name, statement.scope))
                 return replace(statement, scope=named.scope)
@@ -78,6 +81,15 @@ class Renaming:
                 return replace(statement, scope=statement.scope + self._first)
             case _:
                 return statement
+
+    def _operation(self, instruction: Instruction) -> Operation:
+        """Return an access of what is passed as one of a parameter of a call, which it is in the caller."""
+        operation = instruction.operation
+        if operation.slots.get("space") != ".param":
+            return operation
+        bases = (each.base for each in instruction.operands if isinstance(each, Address))
+        is_passed = any(isinstance(base, Symbol) and base in self._actuals for base in bases)
+        return of_call(operation) if is_passed else operation
 
     def guard(self, guard: Guard | None) -> Guard | None:
         """Return a guard under the new names."""

@@ -28,6 +28,7 @@ from ..ir import (
     Symbol,
     SymbolOffset,
 )
+from ..isa.lookup import CALL_PARAMETERS
 from ..opcodes.op import Op
 from ..opcodes.spec import Operation, Trait
 from .addresses import PARAMETER_SPACES, Addresses, linear_uniformity
@@ -173,7 +174,7 @@ class Levels:
         space = instruction.operation.slots.get("space", "")
         if space in PARAMETER_SPACES:
             return joined if self._addresses.function.is_entry else Uniformity.DIVERGENT
-        if space == ".local":
+        if space in (".local", CALL_PARAMETERS):
             return Uniformity.DIVERGENT
         ordered = instruction.operation.slots.get("sem") is not None
         floor = (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 
 from ..ir import (
@@ -150,6 +150,16 @@ def resolve(text: str, operands: Sequence[Operand]) -> Operation:
     return resolve_shape(text, tuple(shape_of(operand) for operand in operands))
 
 
+CALL_PARAMETERS = ".param::func"
+"""The space of parameters of calls; within a kernel, `.param` may mean it as well (PTX ISA 5.1.6)."""
+
+
+@lru_cache(maxsize=256)
+def of_call(operation: Operation) -> Operation:
+    """Return an access of `.param` as one of a parameter of a call, `.param::func`: it is the thread's own."""
+    return replace(operation, slots={**operation.slots, "space": CALL_PARAMETERS})
+
+
 def shape_of(operand: Operand) -> str:
     """Return what the table can see of an operand: `[` and a comma for each further part of an address,
     `|` for a pair, `_` for the sink, `{` for a vector, `(` for a list of a call, else `a`."""
@@ -273,7 +283,7 @@ def requirement_problems(operation: Operation, version: Version, target: Target 
         yield f"'{operation.form.mnemonic}' in this form needs {missing}"
     for slot in operation.form.slots:
         word = operation.slots.get(slot.name)
-        if word is not None:
+        if word is not None and operation.has(word):
             missing = slot.values[word].requirement.problem(version, target)
             if missing:
                 yield f"modifier '{word}' of '{operation.form.mnemonic}' needs {missing}"

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable
 
 from ..ir import (
+    Address,
     Arguments,
     Body,
     Directive,
@@ -24,7 +25,8 @@ from ..ir import (
     Symbol,
     Variable,
 )
-from ..opcodes.spec import Trait
+from ..isa.lookup import of_call
+from ..opcodes.spec import Operation, Trait
 from ..source import Span, SyntaxProblem
 from .declarations import variables_of
 from .grammar import (
@@ -79,6 +81,8 @@ class BodyReader:
         self._problems: list[SyntaxProblem] = []
         self._operands = OperandReader(self._names)
         self._locs: dict[str, Loc] = {}
+        self._call_parameters: set[Operand | None] = set()
+        """Variables of the body for what is passed to functions, and what they return."""
         self._opened: list[tuple[int, set[str]]] = []
 
     def read(self) -> Body:
@@ -126,6 +130,8 @@ class BodyReader:
         if unexpected_list or (guard_name is not None and guard is None):
             self._read_slowly(start, found.end())
             return
+        if self._call_parameters:
+            operation = self._in_its_space(operation, operands)
         self._statements.append(Instruction(operation, guard, operands, start, found.end()))
 
     def _read_slowly(self, start: int, end: int) -> None:
@@ -145,7 +151,16 @@ class BodyReader:
         if Trait.CALL not in operation.traits:
             operands = tuple(_without_parentheses(operand) for operand in operands)
             operation = self._operands.operation(raw.opcode, operands)
+        if self._call_parameters:
+            operation = self._in_its_space(operation, operands)
         self._statements.append(Instruction(operation, guard, operands, start, end))
+
+    def _in_its_space(self, operation: Operation, operands: tuple[Operand, ...]) -> Operation:
+        """Return an access of a parameter of a call as one of its space, which `.param` alone does not say."""
+        if operation.slots.get("space") != ".param":
+            return operation
+        bases = (operand.base for operand in operands if isinstance(operand, Address))
+        return of_call(operation) if any(base in self._call_parameters for base in bases) else operation
 
     # -- everything else
 
@@ -267,6 +282,8 @@ class BodyReader:
         self._operands.forget(variables)
         for variable in variables:
             self._names.declare(variable.name, register=variable.space == ".reg", count=variable.count)
+            if variable.space == ".param":
+                self._call_parameters.add(Symbol(variable.name, variable.scope))
         self._statements.extend(variables)
 
     def _list(self, text: str, span: Span) -> None:

@@ -93,7 +93,7 @@ class TextJudge:
     def _judged(
         self, module: Module, function: Function, locator: Locator, hints: Sequence[LaunchHint], outside: str
     ) -> tuple[KernelView, Evaluation]:
-        key = (function.span.start, _text_of(function, module), outside)
+        key = (_texts_of(function, module), outside)
         if key not in self._known:
             if function.is_entry:
                 function = with_calls_inlined(function, module)
@@ -111,11 +111,11 @@ class TextJudge:
         return self._known[key]
 
 
-def _text_of(function: Function, module: Module) -> str:
-    """Return the text of a function and of those that it calls."""
+def _texts_of(function: Function, module: Module) -> tuple[tuple[int, str], ...]:
+    """Return the texts of a function and of those that it calls, each with its start: points are at places in them."""
     called = called_from(function.name, module)
     spans = (each.span for each in module.functions if each.name in called)
-    return "".join(module.source.text[span.start : span.end] for span in spans)
+    return tuple((span.start, module.source.text[span.start : span.end]) for span in spans)
 
 
 def _outside(module: Module) -> str:

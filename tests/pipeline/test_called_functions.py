@@ -104,3 +104,45 @@ def test_a_judge_of_patches_judges_anew_what_a_changed_function_is_called_from(
     found = [judge(text).verdicts["k", Property.DATA_RACE] for text in order]
     expected = {MEETS: VerdictKind.PROVED, RACES: VerdictKind.VIOLATED}
     assert found == [expected[text] for text in order]
+
+
+NARROWED = """.version 8.0
+.target sm_90
+.address_size 64
+.func meet(.param .align 8 .b8 wide[8])
+{
+  .reg .b32 %r<2>; .reg .pred %p;
+  ld.param.b32 %r1, [wide];
+  setp.lt.u32 %p, %r1, 64;
+  @%p bra LEAVE;
+  bar.sync 0;
+LEAVE:
+  ret;
+}
+.visible .entry k() .reqntid 128
+{
+  .reg .b32 %r<2>; .reg .b64 %rd<2>;
+  mov.u32 %r1, %tid.x;
+  cvt.u64.u32 %rd1, %r1;
+  {
+    .param .align 8 .b8 to[8];
+    STORE
+    call.uni meet, (to);
+  }
+  bar.sync 0;
+  ret;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("store", "expected"),
+    [
+        ("st.param.b64 [to], %rd1;", VerdictKind.VIOLATED),
+        ("st.param.b16 [to], 0; st.param.b16 [to+2], 0;", VerdictKind.UNKNOWN),
+    ],
+)
+def test_what_is_read_in_another_width_is_of_each_thread(store: str, expected: VerdictKind) -> None:
+    report = report_of(NARROWED.replace("STORE", store), "PT004", "PT003", "PT007")
+    assert report.findings == ()
+    assert verdict(report, Property.BARRIER_DIVERGENCE) is expected

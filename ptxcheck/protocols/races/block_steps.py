@@ -14,6 +14,7 @@ from enum import Enum, auto
 from functools import cached_property
 
 from ...cfg import Cfg, Facts
+from ...cfg.addresses import PARAMETER_SPACES
 from ...ir import TYPE_BYTES, Address, Function, Guard, Instruction, Module, Operand, Pair, Variable, Vector
 from ...opcodes.op import Op
 from ...opcodes.spec import Trait
@@ -149,7 +150,7 @@ class Steps:
             return Step(point, instruction, Task.MEET_WARP, guard, mask=member_mask(instruction))
         if is_block_barrier(instruction) and op is Op.BAR_SYNC:
             return Step(point, instruction, Task.MEET_BLOCK, guard)
-        if op is Op.LD and operation.slots.get("space", "").startswith(".param"):
+        if op is Op.LD and operation.slots.get("space", "") in PARAMETER_SPACES:
             return Step(point, instruction, Task.PARAMETER, guard)
         if traits & {Trait.LOAD, Trait.STORE, Trait.ATOMIC}:
             return self._accessing(point, instruction, access)

@@ -16,10 +16,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ...cfg import EdgeKind, Name
+from ...cfg.addresses import PARAMETER_SPACES
 from ...cfg.definitions import part_of
 from ...cfg.optypes import typing_of
 from ...cfg.special import special_name
 from ...ir import Address, Component, Instruction, Negated, Operand, Pair, Register, Vector
+from ...isa.lookup import CALL_PARAMETERS
 from ...opcodes.op import Op
 from ...opcodes.spec import Trait
 from ...terms.bitvectors import Bits
@@ -27,6 +29,8 @@ from .accesses import Access
 from .kernel import Kernel
 
 _LOADS = frozenset({Op.LD, Op.LD_NC})
+_OWN = frozenset({".local", CALL_PARAMETERS})
+"""Spaces in which one address is another place for each thread."""
 _MOST_RESULTS = 100_000
 
 Leaf = Register | str
@@ -135,7 +139,8 @@ class Program:
         registers = tuple(each for each in dict.fromkeys(instruction.writes()) if each in self._needed)
         if not (registers or self._is_event(point)):
             return None
-        loads_parameter = operation.op is Op.LD and operation.slots.get("space", "").startswith(".param")
+        space = operation.slots.get("space", "")
+        loads_parameter = operation.op is Op.LD and space in PARAMETER_SPACES
         access = self._accesses.get(point)
         return Step(
             point,
@@ -153,7 +158,7 @@ class Program:
                 for each in registers
             ),
             tuple(Name(each, point) for each in registers) if loads_parameter else None,
-            Trait.PURE in operation.traits or operation.op in _LOADS,
+            Trait.PURE in operation.traits or (operation.op in _LOADS and space not in _OWN),
             Trait.LOAD in operation.traits,
         )
 

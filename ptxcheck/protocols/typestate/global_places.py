@@ -21,6 +21,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ...cfg import Name
+from ...cfg.addresses import PARAMETER_SPACES
 from ...ir import Register
 from ...opcodes.op import Op
 from ...opcodes.spec import Trait
@@ -92,7 +93,7 @@ class GlobalPlaces:
     def _decisions(self, name: Name, arrays: frozenset[Array]) -> Iterator[Decided]:
         instruction = self._view.body.instructions[name.site]
         traits, slots = instruction.operation.traits, instruction.operation.slots
-        if Trait.LOAD in traits and slots.get("space", "").startswith(".param"):
+        if Trait.LOAD in traits and slots.get("space", "") in PARAMETER_SPACES:
             if not self._is_pointer(name, arrays):
                 yield Decided.HOST
         elif traits & _FROM_MEMORY:

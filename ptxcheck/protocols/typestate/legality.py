@@ -65,7 +65,7 @@ def _requirements(operation: Operation) -> Iterator[tuple[str, Requirement]]:
     yield f"'{operation.text}'", form.requirement
     for slot in form.slots:
         word = operation.slots.get(slot.name)
-        if word is not None:
+        if word is not None and operation.has(word):
             yield f"'{word}' of '{form.mnemonic}'", slot.values[word].requirement
 
 

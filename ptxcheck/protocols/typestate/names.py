@@ -7,6 +7,7 @@ declaration passes.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -147,22 +148,24 @@ class DeclaredNames:
     def duplicates(self) -> Iterator[Duplicate]:
         """Yield each declaration of a name that its block has declared before."""
         body = self.function.body
-        frames: list[_Frame] = [_Frame()]
+        frames: defaultdict[int, _Frame] = defaultdict(_Frame)
         for parameter in (*self.function.returns, *self.function.parameters):
             if parameter.name != "_" and frames[0].add(parameter.name, parameter.count):
                 yield Duplicate(parameter.name, parameter.span, 0)
-        point = 0
+        point, scopes = 0, [0]
         for statement in body.statements if body else ():
             match statement:
                 case Instruction():
                     point += 1
-                case ScopeBegin():
-                    frames.append(_Frame())
+                case ScopeBegin(scope=scope):
+                    scopes.append(scope)
                 case ScopeEnd():
-                    frames.pop()
-                case Variable(name=name, count=count) if frames[-1].add(name, count):
+                    scopes.pop()
+                case Variable(name=name, count=count, scope=scope) if frames[scope].add(name, count):
                     yield Duplicate(name, statement.span, point)
-                case Label(name=name) | Directive(label=str(name)) if frames[-1].add(name, None):
+                case Label(name=name, scope=scope) if frames[scope].add(name, None):
+                    yield Duplicate(name, statement.span, point)
+                case Directive(label=str(name)) if frames[scopes[-1]].add(name, None):
                     yield Duplicate(name, statement.span, point)
                 case _:
                     pass

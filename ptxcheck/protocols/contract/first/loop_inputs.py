@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ....cfg.addresses import PARAMETER_SPACES
 from ....cfg.cfg import Cfg
 from ....cfg.definitions import Definitions
 from ....cfg.loops import Loop
@@ -50,7 +51,7 @@ def _places(instruction: Instruction) -> Iterator[Place]:
     source = instruction.operands[1] if len(instruction.operands) > 1 else None
     if (
         operation.op is Op.LD
-        and operation.slots.get("space", "").startswith(".param")
+        and operation.slots.get("space", "") in PARAMETER_SPACES
         and isinstance(source, Address)
         and isinstance(source.base, Symbol)
     ):

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 
+from ....cfg.addresses import PARAMETER_SPACES
 from ....cfg.cfg import Cfg
 from ....ir import Instruction, Register
 from ....opcodes.op import Op
@@ -46,5 +47,5 @@ def steady_points(cfg: Cfg, steps: Sequence[Sequence[int]], blocks: AbstractSet[
 def _is_steady(instruction: Instruction, changed: set[Register]) -> bool:
     operation = instruction.operation
     computes = operation.op in COMPUTE or operation.op in _MORE
-    loads = Trait.LOAD in operation.traits and operation.slots.get("space", "").startswith(".param")
+    loads = Trait.LOAD in operation.traits and operation.slots.get("space", "") in PARAMETER_SPACES
     return (computes or loads) and changed.isdisjoint(instruction.reads())

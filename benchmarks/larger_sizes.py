@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ptxcheck.cfg import build
+from ptxcheck.cfg.inlining import kernels_of
 from ptxcheck.ir import Function, Module
 from ptxcheck.launches.hints import (
     LaunchHint,
@@ -92,7 +93,7 @@ def _kernels(path: Path) -> Iterator[Kernel]:
     text = path.read_text(encoding="utf-8")
     module = parse_module(Source(path.name, text))
     hints = tuple(parse_hint(found[1], path.name) for found in _HINT.finditer(text))
-    for function in module.entries:
+    for function in kernels_of(module):
         if function.body is not None and uses_barriers(build(function)):
             yield Kernel(module, function, hints)
 

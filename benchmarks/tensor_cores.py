@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.built_files import add_arguments, built_files, host_launch
+from ptxcheck.cfg.inlining import kernels_of
 from ptxcheck.parser import parse_module
 from ptxcheck.protocols.typestate.accumulators import accumulator_verdict
 from ptxcheck.protocols.typestate.matrix_operands import TCGEN05, WGMMA
@@ -90,7 +91,7 @@ def _of_file(group: str, path: Path, first: int | None) -> Iterator[Row]:
     with paused():
         module = parse_module(Source(path.name, text))
     done = 0
-    for function in module.entries:
+    for function in kernels_of(module):
         if function.body is None or done == first:
             continue
         if not any(i.operation.op in WGMMA | TCGEN05 for i in function.body.instructions):

@@ -14,7 +14,6 @@ from ..ir import (
     Function,
     Instruction,
     Module,
-    Symbol,
 )
 from ..opcodes.op import Op
 from ..opcodes.spec import Trait
@@ -38,8 +37,9 @@ _ACCESSING = frozenset({Trait.LOAD, Trait.STORE, Trait.ATOMIC})
 
 def summarise(cfg: Cfg, module: Module) -> Mapping[int, CallSummary]:
     """Return the summary of each call of a function, by point."""
-    bodies = {f.name: f for f in module.functions if f.body is not None}
-    return {point: _summary(callee, bodies) for point, callee in cfg.graph.calls.items()}
+    calls = cfg.graph.calls
+    summaries = {callee: _summary(callee, module.bodies) for callee in dict.fromkeys(calls.values())}
+    return {point: summaries[callee] for point, callee in calls.items()}
 
 
 def _summary(callee: str | None, bodies: Mapping[str, Function]) -> CallSummary:
@@ -57,8 +57,7 @@ def _summary(callee: str | None, bodies: Mapping[str, Function]) -> CallSummary:
 
 def called_from(name: str, module: Module) -> list[str]:
     """Return the functions with a body that run when one does, as far as calls name them: the first is that one."""
-    bodies = {f.name: f for f in module.functions if f.body is not None}
-    return [function.name for function in _functions(name, bodies) if function is not None]
+    return [function.name for function in _functions(name, module.bodies) if function is not None]
 
 
 def _instructions(name: str | None, bodies: Mapping[str, Function]) -> Iterator[Instruction | None]:
@@ -84,10 +83,8 @@ def _functions(name: str | None, bodies: Mapping[str, Function]) -> Iterator[Fun
             continue
         seen.add(function.name)
         yield function
-        for instruction in function.body.instructions:
-            if Trait.CALL in instruction.operation.traits:
-                callee = instruction.get("function")
-                work.append(callee.name if isinstance(callee, Symbol) else None)
+        calls = (each for each in function.body.instructions if Trait.CALL in each.operation.traits)
+        work += [call.callee for call in calls]
 
 
 def _acts(instruction: Instruction) -> bool:

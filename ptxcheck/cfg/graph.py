@@ -138,7 +138,7 @@ def _ends_block(instruction: Instruction) -> bool:
     traits = instruction.operation.traits
     if Trait.BRANCH in traits or Trait.TERMINATOR in traits or instruction.operation.op in _JUMPS:
         return True
-    return Trait.CALL in traits and _callee(instruction) in ABORTING
+    return Trait.CALL in traits and instruction.callee in ABORTING
 
 
 _JUMPS = frozenset({Op.BRA, Op.BRX_IDX, Op.RET, Op.EXIT, Op.TRAP})
@@ -254,13 +254,8 @@ def _visible(name: str, scopes: Sequence[int], labels: Mapping[tuple[str, int], 
 
 
 def _calls(instructions: Sequence[Instruction]) -> dict[int, str | None]:
-    found: dict[int, str | None] = {}
-    for point, instruction in enumerate(instructions):
-        if Trait.CALL in instruction.operation.traits:
-            found[point] = _callee(instruction)
-    return found
-
-
-def _callee(call: Instruction) -> str | None:
-    callee = call.get("function")
-    return callee.name if isinstance(callee, Symbol) else None
+    return {
+        point: instruction.callee
+        for point, instruction in enumerate(instructions)
+        if Trait.CALL in instruction.operation.traits
+    }

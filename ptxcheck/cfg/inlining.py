@@ -8,8 +8,8 @@ are never one; variables that live longer than a call (`.shared`, `.global`, `.c
 return is a jump to the end of the copy. Spans stay those of the callee's text, and lines are those of its source,
 inlined at the line of the call.
 
-Not covered: indirect calls, recursion, functions that the module does not have, and calls that make a kernel larger
-than `_MOST_INSTRUCTIONS`: these stay calls.
+Not covered: indirect calls, recursion, functions that the module does not have, one variable for an argument and a
+result, calls deeper than `_DEEPEST`, and those that make a kernel larger than `_MOST_INSTRUCTIONS`: these stay calls.
 """
 
 from __future__ import annotations
@@ -40,15 +40,13 @@ from ..isa.lookup import resolve
 from ..opcodes.op import Op
 from ..opcodes.spec import Trait
 from .loops import strong_components
-from .optypes import type_width
+from .optypes import NARROWEST, type_width
 from .parameter_registers import with_parameters_in_registers
 from .renaming import LASTING, Renaming, scopes_of
 
 _MOST_INSTRUCTIONS = 20_000
 _DEEPEST = 64
 """Calls within calls."""
-_NARROWEST = 16
-"""Bits of the narrowest register."""
 
 
 def kernels_of(module: Module) -> tuple[Function, ...]:
@@ -57,9 +55,16 @@ def kernels_of(module: Module) -> tuple[Function, ...]:
 
 
 def with_calls_inlined(function: Function, module: Module) -> Function:
-    """Return a kernel with the functions that it calls inlined; itself where it calls none of them."""
+    """Return a kernel with the functions that it calls inlined; itself where it calls none of them.
+
+    A device function is itself, too: who calls it decides what is passed.
+    """
     body = function.body
-    if body is None or not any(Trait.CALL in each.operation.traits for each in body.instructions):
+    if (
+        body is None
+        or not function.is_entry
+        or not any(Trait.CALL in each.operation.traits for each in body.instructions)
+    ):
         return function
     inliner = _Inliner(module, scopes_of(body))
     parameters = {
@@ -83,9 +88,6 @@ class _Inliner:
     lasting: list[Variable] = field(default_factory=list)
     """Variables of what was inlined that are one for all calls."""
     size: int = 0
-
-    def __post_init__(self) -> None:
-        self.bodies = {each.name: each for each in self.module.functions if each.body is not None}
 
     def expanded(
         self, statements: Iterable[Statement], callers: tuple[str, ...], parameters: set[Symbol]
@@ -131,8 +133,7 @@ class _Inliner:
 
     def _callee(self, call: Instruction, callers: tuple[str, ...]) -> Function | None:
         """Return the function that is inlined in the place of a call; None if none is."""
-        named = call.get("function")
-        callee = self.bodies.get(named.name) if isinstance(named, Symbol) else None
+        callee = self.module.bodies.get(call.callee or "")
         if callee is None or callee.body is None or callee.body.problems or len(callers) > _DEEPEST:
             return None
         if self.size + len(callee.body.instructions) > _MOST_INSTRUCTIONS or callee.name in self._recursive:
@@ -142,8 +143,8 @@ class _Inliner:
     @cached_property
     def _recursive(self) -> frozenset[str]:
         """Functions that come to themselves again by the calls in them."""
-        calls = [*map(_called_by, self.bodies.values())]
-        names = [*self.bodies]
+        bodies = self.module.bodies
+        calls, names = [*map(_called_by, bodies.values())], [*bodies]
         number = {name: at for at, name in enumerate(names)}
         after = [[number[name] for name in each if name in number] for each in calls]
         circles = (
@@ -158,8 +159,7 @@ def _called_by(function: Function) -> list[str]:
     """Return the functions that calls in a function name."""
     body = function.body
     calls = () if body is None else (i for i in body.instructions if Trait.CALL in i.operation.traits)
-    named = (each.get("function") for each in calls)
-    return list(dict.fromkeys(each.name for each in named if isinstance(each, Symbol)))
+    return [name for name in dict.fromkeys(call.callee for call in calls) if name is not None]
 
 
 def _parameters(callee: Function) -> Iterator[Variable]:
@@ -266,5 +266,5 @@ def _framed(
 
 def _move(type_: str, target: Operand, value: Operand, call: Instruction) -> Instruction:
     operands = (target, value)
-    opcode = "mov.pred" if type_ == ".pred" else f"mov.b{max(type_width(type_), _NARROWEST)}"
+    opcode = "mov.pred" if type_ == ".pred" else f"mov.b{max(type_width(type_), NARROWEST)}"
     return Instruction(resolve(opcode, operands), None, operands, call.start, call.end)

@@ -14,6 +14,9 @@ _INTEGER = {
     if name[1] in "bsu" and name[2:].isdigit()
 }  # fmt: skip
 
+NARROWEST = 16
+"""Bits of the narrowest register that holds a number."""
+
 
 @dataclass(frozen=True)
 class Typing:

@@ -32,13 +32,11 @@ from ..ir import (
     Variable,
     Vector,
 )
-from ..isa.lookup import resolve
+from ..isa.lookup import CALL_PARAMETERS, resolve
 from ..opcodes.op import Op
-from .optypes import type_width, typing_of
+from .optypes import NARROWEST, type_width, typing_of
 
-_SPACE, _REGISTER = ".param", ".reg"
-_NARROWEST = 16
-"""Bits of the narrowest register."""
+_REGISTER = ".reg"
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -57,7 +55,7 @@ class _Piece:
 
     @property
     def type(self) -> str:
-        return f".b{max(self.bits, _NARROWEST)}"
+        return f".b{max(self.bits, NARROWEST)}"
 
     def has(self, part: _Piece) -> bool:
         end = self.start + self.bits // 8
@@ -80,9 +78,10 @@ def with_parameters_in_registers(body: Body, parameters: frozenset[Symbol]) -> B
     for piece in sorted(pieces, key=lambda each: (each.start, each.bits)):
         name, scope = piece.register
         registers[piece.parameter].append(Variable(_REGISTER, piece.type, name, scope=scope))
+    kept = frozenset(sources.values())
     statements: list[Statement] = []
     for statement in body.statements:
-        moves = _moves(statement, sources, types) if isinstance(statement, Instruction) else None
+        moves = _moves(statement, sources, kept, types) if isinstance(statement, Instruction) else None
         statements += [statement] if moves is None else moves
         if isinstance(statement, Variable):
             statements += registers.get(Symbol(statement.name, statement.scope), ())
@@ -118,8 +117,7 @@ def _shifted(loaded: _Piece, source: _Piece) -> tuple[_Piece, ...]:
 def _accessed(instruction: Instruction) -> list[tuple[_Piece, Operand]]:
     """Return the pieces of a parameter that a load or store is of, with the operand of each; none for others."""
     operation = instruction.operation
-    space = operation.slots.get("space", "").partition("::")[0]
-    if operation.op not in (Op.LD, Op.ST) or space != _SPACE:
+    if operation.op not in (Op.LD, Op.ST) or operation.slots.get("space") != CALL_PARAMETERS:
         return []
     address = next((each for each in instruction.operands if isinstance(each, Address)), None)
     if address is None or not isinstance(address.base, Symbol):
@@ -149,14 +147,15 @@ def _named(instruction: Instruction) -> Iterator[Symbol]:
 
 
 def _moves(
-    instruction: Instruction, sources: Mapping[_Piece, _Piece], types: Mapping[Register, str]
+    instruction: Instruction,
+    sources: Mapping[_Piece, _Piece],
+    kept: frozenset[_Piece],
+    types: Mapping[Register, str],
 ) -> list[Statement] | None:
     """Return what takes the place of a load or store; None if it stays."""
     accessed = _accessed(instruction)
     if instruction.operation.op is Op.ST:
-        kept = set(sources.values())
-        stores = [_stored(instruction, each, value, types) for each, value in accessed if each in kept]
-        return [*stores] or None
+        return [_stored(instruction, each, value, types) for each, value in accessed if each in kept] or None
     if not accessed or any(piece not in sources for piece, _ in accessed):
         return None
     signed = typing_of(instruction.operation).signed
@@ -178,7 +177,7 @@ def _cut(instruction: Instruction, part: _Piece, whole: _Piece) -> Iterator[Stat
         yield Instruction(operation, instruction.guard, operands, instruction.start, instruction.end)
         whole = shifted
     yield _instruction(
-        instruction, f"cvt.u{max(part.bits, _NARROWEST)}.u{part.bits}", part.register, whole.register
+        instruction, f"cvt.u{max(part.bits, NARROWEST)}.u{part.bits}", part.register, whole.register
     )
 
 
@@ -186,13 +185,13 @@ def _stored(
     instruction: Instruction, piece: _Piece, value: Operand, types: Mapping[Register, str]
 ) -> Statement:
     bits = piece.bits
-    if isinstance(value, Immediate) and bits < _NARROWEST:
-        value, bits = Immediate(value.value & (1 << bits) - 1), _NARROWEST
+    if isinstance(value, Immediate) and bits < NARROWEST:
+        value, bits = Immediate(value.value & (1 << bits) - 1), NARROWEST
     if isinstance(value, FloatImmediate):
         return _instruction(instruction, f"mov.f{bits}", piece.register, value)
     width = _width(value, types, bits)
-    if width > bits or bits < _NARROWEST:
-        return _instruction(instruction, f"cvt.u{max(bits, _NARROWEST)}.u{bits}", piece.register, value)
+    if width > bits or bits < NARROWEST:
+        return _instruction(instruction, f"cvt.u{max(bits, NARROWEST)}.u{bits}", piece.register, value)
     return _instruction(instruction, f"mov.b{bits}", piece.register, value)
 
 
@@ -204,7 +203,7 @@ def _loaded(
     *,
     signed: bool,
 ) -> Statement:
-    width = _width(target, types, max(piece.bits, _NARROWEST))
+    width = _width(target, types, max(piece.bits, NARROWEST))
     if width > piece.bits:
         sign = "s" if signed else "u"
         opcode = f"cvt.{sign}{width}.{sign}{piece.bits}"

@@ -109,6 +109,11 @@ class Module:
         return tuple(f for f in self.functions if f.is_entry and f.body is not None)
 
     @cached_property
+    def bodies(self) -> Mapping[str, Function]:
+        """Kernels and device functions with a body, by name."""
+        return {f.name: f for f in self.functions if f.body is not None}
+
+    @cached_property
     def variables(self) -> Mapping[str, Variable]:
         """Module-scope variables by name."""
         return {item.name: item for item in self.items if isinstance(item, Variable)}

@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeAlias
 
 from ..opcodes.spec import Direction, OperandSpec, Operation, Trait
 from ..source import Span
-from .operands import Address, Guard, Operand, Pair, Register, registers_of
+from .operands import Address, Guard, Operand, Pair, Register, Symbol, registers_of
 
 
 @dataclass(slots=True, eq=True, unsafe_hash=True)
@@ -33,6 +33,12 @@ class Instruction:
     def __getitem__(self, name: str) -> Operand:
         """Return the operand that the table calls `name`. Raises KeyError when it is not there."""
         return self.operands[self.operation.operand_index[name]]
+
+    @property
+    def callee(self) -> str | None:
+        """Name of the function that a call names; None for a call by a pointer."""
+        function = self.get("function")
+        return function.name if isinstance(function, Symbol) else None
 
     def has_trait(self, trait: Trait) -> bool:
         return trait in self.operation.traits

@@ -21,6 +21,7 @@ from ..opcodes.spec import (
     OperandSpec,
     Operation,
     Slot,
+    SlotValue,
     Trait,
 )
 from ..opcodes.target import Target, Version
@@ -281,9 +282,15 @@ def requirement_problems(operation: Operation, version: Version, target: Target 
     missing = operation.form.requirement.problem(version, target)
     if missing:
         yield f"'{operation.form.mnemonic}' in this form needs {missing}"
-    for slot in operation.form.slots:
+    for value in written_values(operation):
+        missing = value.requirement.problem(version, target)
+        if missing:
+            yield f"modifier '{value.text}' of '{operation.form.mnemonic}' needs {missing}"
+
+
+def written_values(operation: Operation) -> Iterator[SlotValue]:
+    """Yield the values of slots that are written, less what only the operands say (see `of_call`)."""
+    for slot in () if operation.form is None else operation.form.slots:
         word = operation.slots.get(slot.name)
         if word is not None and operation.has(word):
-            missing = slot.values[word].requirement.problem(version, target)
-            if missing:
-                yield f"modifier '{word}' of '{operation.form.mnemonic}' needs {missing}"
+            yield slot.values[word]

@@ -95,8 +95,7 @@ class TextJudge:
     ) -> tuple[KernelView, Evaluation]:
         key = (_texts_of(function, module), outside)
         if key not in self._known:
-            if function.is_entry:
-                function = with_calls_inlined(function, module)
+            function = with_calls_inlined(function, module)
             launches, _ = launches_of(function, hints, self.by_host)
             seconds = self.config.verify_seconds if self.config.verify else None
             maps, _ = tensor_maps_of(function, hints)

@@ -194,8 +194,7 @@ def _check_function(
     show: Callable[[KernelView], None],
 ) -> tuple[Part, Remark | None]:
     """Return what one function adds to the report, and why it cannot be assembled, if it cannot."""
-    if function.is_entry:
-        function = with_calls_inlined(function, module)
+    function = with_calls_inlined(function, module)
     launches, complaints = launches_of(function, hints, by_host)
     maps, unknown = tensor_maps_of(function, hints)
     severities = _severities(rules, config)

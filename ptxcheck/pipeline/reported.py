@@ -56,12 +56,15 @@ def without_callees_own(findings: Iterable[Finding], module: Module) -> tuple[Fi
     for finding in findings:
         span = spans.get(finding.kernel or "")
         if span is not None and span.start <= finding.location.span.start < span.end:
-            owner[finding.rule, finding.location.span, finding.message] = finding.kernel
+            owner[_said(finding)] = finding.kernel
     return tuple(
-        finding
-        for finding in findings
-        if owner.get((finding.rule, finding.location.span, finding.message), finding.kernel) == finding.kernel
+        finding for finding in findings if owner.get(_said(finding), finding.kernel) == finding.kernel
     )
+
+
+def _said(finding: Finding) -> object:
+    """Return what a finding says, whichever kernel shows it; one that is sure says more than a possible one."""
+    return finding.rule, finding.location.span, finding.message, finding.confidence
 
 
 def _positions(finding: Finding) -> list[Position]:

@@ -60,8 +60,8 @@ RULES = (
     # numbers or loaded data decide make no finding.
     # Why: the order of the two accesses depends on the schedule. Source: PTX ISA 8.7 (data races), 9.7.14.1 (`bar`).
     # Not checked: two writes, writes of one number, atomic operations, arrays that overlap, pointers that are loaded,
-    # lanes of one warp, kernels with assertions, fences, flags or locks, or with asynchronous copies, mbarriers,
-    # clusters or counted barriers. That there is no finding is no proof.
+    # lanes of one warp, kernels with fences, flags or locks, or with asynchronous copies, mbarriers, clusters or
+    # counted barriers. That there is no finding is no proof.
     Rule(
         id="GM003",
         name="global-race-in-block",

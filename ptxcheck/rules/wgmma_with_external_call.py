@@ -16,9 +16,8 @@ from .rule import Hit, Hits, KernelView, Rule, Severity
 def check(view: KernelView) -> Hits:
     if not view.get(Wgmma).multiplications:
         return
-    known = {function.name for function in view.module.functions if function.body is not None}
     for point, callee in sorted(view.cfg.calls.items()):
-        if callee not in known:
+        if callee not in view.module.bodies:
             what = (
                 "an indirect call" if callee is None else f"the call of '{callee}', whose body is not here,"
             )

@@ -235,6 +235,23 @@ def test_parameters_in_registers_are_moved() -> None:
     assert stored(facts_of(body, IN_REGISTERS)) == [9]
 
 
+IN_HALVES = """
+.func (.reg .f16x2 out, .reg .pred odd) chosen(.reg .f16x2 a, .reg .pred p, .reg .f16 h)
+{
+  mov.b32 out, a;
+  mov.pred odd, p;
+  ret;
+}
+"""
+
+
+def test_parameters_in_registers_of_any_type_are_moved_by_their_bits() -> None:
+    body = "mov.u32 %r1, 4; setp.eq.u32 %p1, %r1, 4; call.uni (%r2, %p2), chosen, (%r1, %p1, %h1);"
+    facts = facts_of(body + KEEP.format("%r2"), IN_HALVES)
+    assert stored(facts) == [4]
+    assert all(each.operation.form is not None for each in facts.cfg.instructions)
+
+
 RECURSIVE = TWICE.replace("twice", "again").replace(
     "  add.u32", "  { .param .b32 in; .param .b32 back; call.uni (back), again, (in); }\n  add.u32"
 )
@@ -272,6 +289,49 @@ def test_a_kernel_does_not_grow_without_end() -> None:
     assert function.body is not None
     assert 10_000 < len(function.body.instructions) < 40_000
     assert calls_left(function) > 0
+
+
+def test_calls_are_followed_to_a_depth() -> None:
+    functions = "".join(
+        f".func f{n}() {{ .reg .b32 %r<2>; mov.u32 %r1, {n}; call.uni f{n - 1}; ret; }}\n"
+        for n in range(1, 600)
+    )
+    function = inlined("call.uni f599;", ".func f0() { ret; }\n" + functions)
+    assert function.body is not None
+    assert 60 < len(function.body.inlined_calls) < 70
+    assert calls_left(function) == 1
+
+
+PART = """
+.func (.param .b32 out) part(.param .align 8 .b8 whole[8])
+{
+  .reg .b32 %r<4>; .reg .b16 %h<2>;
+  ld.param.PIECE
+  st.param.b32 [out], %r1;
+  ret;
+}
+"""
+WHOLE = """
+  mov.u64 %rd1, 0x80FEDCBA98765432;
+  { .param .align 8 .b8 to[8]; .param .b32 from;
+    st.param.b64 [to], %rd1;
+    call.uni (from), part, (to);
+    ld.param.b32 %r1, [from]; }
+"""
+
+
+@pytest.mark.parametrize(
+    ("piece", "expected"),
+    [
+        ("u32 %r1, [whole];", 0x98765432),
+        ("u32 %r1, [whole+4];", 0x80FEDCBA),
+        ("u8 %r1, [whole+2];", 0x76),
+        ("s8 %r1, [whole+7];", 0xFFFFFF80),
+        ("u16 %r1, [whole+5];", 0xFEDC),
+    ],
+)
+def test_parts_of_what_is_passed_as_a_whole_are_followed(piece: str, expected: int) -> None:
+    assert stored(facts_of(WHOLE + KEEP.format("%r1"), PART.replace("PIECE", piece))) == [expected]
 
 
 def test_a_kernel_without_calls_is_itself() -> None:

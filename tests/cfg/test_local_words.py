@@ -65,6 +65,11 @@ STORE_AND_LOAD = "st.local.u32 [spl+4], a; ld.u32 b, [sp+4];"
         ("add.u64 at, sp, 8; st.u32 [at+4], a; ld.u32 b, [sp+12];", 2),
         ("st.u32 [sp], a; ld.v2.u32 {b, c}, [sp+8]; ld.u32 b, [sp];", 2),
         ("st.u32 [other], a;", 0),
+        ("add.s64 at, sp, 0xfffffffffffffff8; st.u32 [sp], a; ld.u32 b, [at+8];", 2),
+        ("add.u64 at, sp, 8; st.u32 [sp], a; ld.u32 b, [at+4294967288];", 2),
+        ("ld.u32 b, [sp+4];", 0),
+        ("st.u32 [sp], a; ld.u32 b, [sp]; ld.u32 c, [sp+64];", 0),
+        ("st.u32 [sp], a; ld.u32 b, [sp]; ld.u32 c, [sp+-4];", 0),
     ],
 )
 def test_words_at_known_places(body: str, count: int) -> None:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 import ptxcheck
 from ptxcheck.config import Config
+from ptxcheck.finding import Confidence
+from ptxcheck.parser import parse_module
 from ptxcheck.patching.judge import TextJudge
+from ptxcheck.pipeline.reported import without_callees_own
 from ptxcheck.results import Report
 from ptxcheck.rules import RULES
 from ptxcheck.source import Source
@@ -146,3 +151,42 @@ def test_what_is_read_in_another_width_is_of_each_thread(store: str, expected: V
     report = report_of(NARROWED.replace("STORE", store), "PT004", "PT003", "PT007")
     assert report.findings == ()
     assert verdict(report, Property.BARRIER_DIVERGENCE) is expected
+
+
+def test_what_is_sure_in_a_kernel_is_told_beside_what_is_possible_in_the_function() -> None:
+    report = report_of(MEETS.replace("bar.sync 0;", "bar.sync 17;"), "NB001")
+    (own,) = report.findings
+    module = parse_module(Source("k.ptx", MEETS))
+    again = replace(own, kernel="k")
+    sure, possible = Confidence.PROVED, Confidence.POSSIBLE
+    assert without_callees_own([own, again], module) == (own,)
+    said = [replace(own, confidence=possible), replace(again, confidence=sure)]
+    assert without_callees_own(said, module) == tuple(said)
+
+
+TWO_OF_ONE_NAME = MEETS.replace(
+    ".func (.param .b32 back) hand_over",
+    ".func other() { .shared .align 4 .b8 words[4]; .reg .b32 %r<2>; st.shared.b32 [words], 1; ret; }\n"
+    ".func again() { .shared .align 4 .b8 words[4]; .reg .b32 %r<2>; st.shared.b32 [words], 1; ret; }\n"
+    ".func (.param .b32 back) hand_over",
+).replace("  .loc 1 12 7\n", "  .loc 1 12 7\n  call.uni other;\n  call.uni again;\n")
+
+
+def test_variables_of_one_name_in_two_functions_are_two() -> None:
+    assert report_of(TWO_OF_ONE_NAME, "PT007").findings == ()
+
+
+def test_a_kernel_without_lines_of_its_own_takes_none_from_a_function() -> None:
+    text = RACES.replace("  .loc 1 12 7\n", "").replace("  .loc 1 13 7\n", "")
+    (finding,) = report_of(text, "SM024").findings
+    assert finding.location.frames == ()
+
+
+def test_a_judge_of_patches_knows_where_called_functions_are_now() -> None:
+    judge = TextJudge("k.ptx", [rule for rule in RULES if rule.id == "SM024"], Config())
+    first = judge(RACES).findings[0].location
+    moved = judge(RACES.replace(".file 1", "// one line more\n.file 1"))
+    assert moved.findings[0].location.ptx.line == first.ptx.line + 1
+    later = RACES.replace("  mov.u32 %r2, %tid.x;", "  mov.u32 %r2, %tid.x; // moved", 1)
+    (found,) = [each for each in judge(later).findings if each.kernel == "k"]
+    assert later[slice(*found.location.span)].startswith("st.shared.b32")

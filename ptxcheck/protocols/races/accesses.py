@@ -63,9 +63,8 @@ class Access:
         """Tell whether the two race where they meet."""
         if self.array != other.array:
             return False
-        if (
-            self.array is not None
-        ):  # two writes may be of one value, and plain reads beside atomic operations are meant
+        if self.array is not None:
+            # Two writes may be of one value, and plain reads beside atomic operations are meant.
             return {self.action, other.action} == {Action.READ, Action.WRITE}
         if self.action is Action.READ and other.action is Action.READ:
             return False

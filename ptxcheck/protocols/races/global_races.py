@@ -15,8 +15,7 @@ what is found is so in small and large blocks alike: most kernels are right for 
 Not covered: two writes, and writes of one number, as they may leave the same; atomic operations; arrays that overlap,
 pointers that are loaded, lanes of one warp, distances that a number of the host or what is loaded decides, guards by
 two of the host's numbers, as a host may pass one flag of two; places that do not depend on the CTA, as a host may
-launch one alone; kernels with assertions; kernels that order accesses by fences, flags and locks (what is found there
-is possible).
+launch one alone; kernels that order accesses by fences, flags and locks (what is found there is possible).
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from ...ir import Function, Module
 from ...isa import forms_of
-from ...isa.lookup import fill_slots, split_opcode
+from ...isa.lookup import fill_slots, split_opcode, written_values
 from ...opcodes.spec import Operation
 from ...opcodes.target import Requirement, Target, Version
 from ...source import Span
@@ -63,10 +63,8 @@ def _requirements(operation: Operation) -> Iterator[tuple[str, Requirement]]:
     if form is None:
         return
     yield f"'{operation.text}'", form.requirement
-    for slot in form.slots:
-        word = operation.slots.get(slot.name)
-        if word is not None and operation.has(word):
-            yield f"'{word}' of '{form.mnemonic}'", slot.values[word].requirement
+    for value in written_values(operation):
+        yield f"'{value.text}' of '{form.mnemonic}'", value.requirement
 
 
 _FIRST_VERSION = {

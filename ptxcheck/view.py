@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from .cfg import analyse, build
@@ -68,15 +69,11 @@ class KernelView:
         """Values, pointers and uniformity at each point."""
         return self.get(_facts)
 
-    @property
+    @cached_property
     def in_registers(self) -> KernelView:
         """This kernel, point by point, with the words of local memory at known places in registers."""
-        return self.get(_in_registers)
-
-
-def _in_registers(view: KernelView) -> KernelView:
-    followed = with_words_in_registers(view.function)
-    return view if followed is view.function else replace(view, function=followed)
+        followed = with_words_in_registers(self.function)
+        return self if followed is self.function else replace(self, function=followed)
 
 
 def _cfg(view: KernelView) -> Cfg:

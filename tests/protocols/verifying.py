@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from ptxcheck.cfg import build
-from ptxcheck.cfg.inlining import kernels_of
 from ptxcheck.launches.hints import from_directives
 from ptxcheck.parser import parse_module
 from ptxcheck.protocols.proof.evidence import Verification
@@ -27,7 +26,7 @@ def verified(text: str, *, for_every_count: bool = False, seconds: float = VERIF
     """Return what runs of the one kernel in a text show, or also the product of its role automata."""
     module = parse_module(Source("k.ptx", text))
     assert not module.problems
-    (function,) = kernels_of(module)
+    (function,) = module.entries
     assert function.body is not None
     assert not function.body.problems
     launch = from_directives(function)

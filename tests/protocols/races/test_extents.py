@@ -73,7 +73,7 @@ def test_an_access_that_is_outside_in_the_last_block_that_is_tried_alone(offset:
 
 
 def test_an_effort_that_ends_before_accesses_were_asked_about(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ptxcheck.protocols.races.extents.intervals", _too_many)
+    monkeypatch.setattr("ptxcheck.protocols.races.extents.intervals_of", _too_many)
     assert only_stays_inside("st.shared.u32 [%r2], %r0;")
 
 

@@ -70,11 +70,18 @@ _DECLARATIONS = frozenset(
 class BodyReader:
     """Reads one body: the text strictly between its outer braces."""
 
-    def __init__(self, text: str, start: int, end: int, parameters: tuple[Variable, ...] = ()) -> None:
+    def __init__(
+        self,
+        text: str,
+        start: int,
+        end: int,
+        parameters: tuple[Variable, ...] = (),
+        names: Names | None = None,
+    ) -> None:
         self._text = text
         self._at = start
         self._end = end
-        self._names = Names()
+        self._names = names or Names()
         for parameter in parameters:
             self._names.declare(parameter.name, register=parameter.space == ".reg", count=parameter.count)
         self._statements: list[Statement] = []
@@ -146,7 +153,7 @@ class BodyReader:
         if raw.guard is not None and guard is None:
             self._problem(f"guard '{raw.guard}' is not a predicate register", start, end, statement=start)
             return
-        operands = raw.operands
+        operands = self._operands.with_elements(raw.opcode, raw.operands)
         operation = self._operands.operation(raw.opcode, operands)
         if Trait.CALL not in operation.traits:
             operands = tuple(_without_parentheses(operand) for operand in operands)
@@ -280,6 +287,7 @@ class BodyReader:
     def _declare(self, text: str, span: Span) -> None:
         variables = variables_of(text, span, self._names)
         self._operands.forget(variables)
+        self._names.declare_arrays(variables)
         for variable in variables:
             self._names.declare(variable.name, register=variable.space == ".reg", count=variable.count)
             if variable.space == ".param":

@@ -183,6 +183,10 @@ _ELEMENT = re.compile(r"[xyzwrgba]\Z|b[0-7]{1,4}\Z|h[0-3]{1,2}\Z")
 """Elements of vector registers, and the bytes and halves that video instructions select."""
 
 
+class Element(SymbolOffset):
+    """`symbol[index]`: the address of an element, or, in `ld` and `st`, the element (PTX ISA 6.4.2)."""
+
+
 class _Build(Transformer[Token, Any]):
     """Lark tree → IR values."""
 
@@ -213,9 +217,12 @@ class _Build(Transformer[Token, Any]):
             raise GrammarError(f"'{items[0]}{items[1]}' is not an element of a register", 0)
         return Component(base, field)
 
-    def element(self, items: list[Any]) -> Address:
+    def element(self, items: list[Any]) -> Element:
         base = self._names.resolve(str(items[0]))
-        return Address(base, _constant(items[1]))
+        size = self._names.element_bytes(str(items[0]))
+        if not isinstance(base, Symbol) or size is None:
+            raise GrammarError(f"'{items[0]}' is not an array", 0)
+        return Element(base, size * _constant(items[1]))
 
     def negated(self, items: list[Token]) -> Negated:
         base = self._names.resolve(str(items[0]))

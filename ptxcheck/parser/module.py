@@ -27,7 +27,7 @@ from .grammar import (
     parse,
 )
 from .headers import plain_header
-from .scope import Names
+from .scope import Names, element_sizes
 from .text import (
     blank_comments,
     closing_brace,
@@ -71,6 +71,7 @@ class _ModuleReader:
         self._at = 0
         self._items: list[ModuleItem] = []
         self._problems: list[SyntaxProblem] = []
+        self._arrays: dict[str, int] = {}
         self._version: Version | None = None
         self._targets: list[str] = []
         self._address_size: int | None = None
@@ -142,6 +143,7 @@ class _ModuleReader:
         if plain is not None:
             self._at = plain.span.end
             self._items.append(plain)
+            self._arrays.update(element_sizes((plain,)))
             return
         self._read_declaration_or_function(start)
 
@@ -252,7 +254,9 @@ class _ModuleReader:
         if keyword is not None and keyword[0] in (".alias", ".pragma", ".language", ".loc_intermediate"):
             self._items.append(self._directive(text, keyword[0], span))
             return
-        self._items.extend(variables_of(text, span, Names()))
+        variables = tuple(variables_of(text, span, Names()))
+        self._arrays.update(element_sizes(variables))
+        self._items.extend(variables)
 
     def _directive(self, text: str, keyword: str, span: Span) -> Directive:
         if keyword == ".alias":
@@ -273,7 +277,8 @@ class _ModuleReader:
             if closing is None:
                 self._problem(f"missing '}}' of '{header.name}'", start, stop)
             body_end = len(self._text) if closing is None else closing
-            body = BodyReader(self._text, stop + 1, body_end, returns + parameters).read()
+            names = Names(self._arrays)
+            body = BodyReader(self._text, stop + 1, body_end, returns + parameters, names).read()
         elif self._text[stop] == "=":
             raise GrammarError("unexpected '='", stop - start)
         self._at = body_end + 1

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from itertools import zip_longest
 
 from ..ir import (
     Address,
@@ -18,12 +19,13 @@ from ..ir import (
     Pair,
     Register,
     Sink,
+    SymbolOffset,
     Variable,
     Vector,
 )
 from ..isa import resolve
-from ..opcodes.spec import Operation
-from .grammar import GrammarError, parse_operand
+from ..opcodes.spec import OperandKind, Operation
+from .grammar import Element, GrammarError, parse_operand
 from .literals import MOST_DIGITS
 from .scope import Names
 
@@ -112,6 +114,8 @@ class OperandReader:
         vector = _VECTOR.match(token)
         if vector is not None:
             return Vector(tuple(self._element(item.strip()) for item in vector[1].split(",")))
+        if token.endswith("]") and not token.startswith("["):
+            raise GrammarError("an element of an array is read with its instruction", 0)
         return self._composite(token) or parse_operand(token, self._names)
 
     def _composite(self, token: str) -> Operand | None:
@@ -133,6 +137,22 @@ class OperandReader:
 
     def _element(self, token: str) -> Operand:
         return Sink() if token == "_" else self._names.resolve(token)
+
+    def with_elements(self, opcode: str, operands: tuple[Operand, ...]) -> tuple[Operand, ...]:
+        """Return operands in which elements of arrays are addresses to access, or to take, as the opcode has it."""
+        if not any(isinstance(operand, Element) for operand in operands):
+            return operands
+        accessed = tuple(
+            Address(operand.symbol, operand.offset) if isinstance(operand, Element) else operand
+            for operand in operands
+        )
+        specs = self.operation(opcode, accessed).operand_specs
+        return tuple(
+            SymbolOffset(operand.symbol, operand.offset)
+            if isinstance(operand, Element) and not (spec and spec.kind is OperandKind.ADDRESS)
+            else address
+            for operand, address, spec in zip_longest(operands, accessed, specs[: len(operands)])
+        )
 
     def operation(self, opcode: str, operands: tuple[Operand, ...]) -> Operation:
         """Return the shared operation; operands of the same kinds have the same layout."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from ..ir import Register, Symbol
+from ..ir import TYPE_BYTES, Register, Symbol, Variable
 
 
 @dataclass(slots=True)
@@ -20,7 +21,9 @@ class Names:
     A name with `%` that nothing declares is a register of the function (special registers among them).
     """
 
-    def __init__(self) -> None:
+    def __init__(self, arrays: Mapping[str, int] | None = None) -> None:
+        """`arrays`: bytes of an element of each array of the module (see `element_bytes`)."""
+        self._arrays = dict(arrays or {})
         self._declared: dict[str, tuple[bool, int]] = {}
         self._stems: dict[str, int] = {}
         self._frames: list[_Frame] = [_Frame(0)]
@@ -64,6 +67,14 @@ class Names:
             frame.hidden.append((each, self._declared.get(each)))
             self._declared[each] = (register, frame.scope)
 
+    def declare_arrays(self, variables: Iterable[Variable]) -> None:
+        """Remember of what size the elements of arrays are."""
+        self._arrays.update(element_sizes(variables))
+
+    def element_bytes(self, name: str) -> int | None:
+        """Return the bytes that `name[1]` lies behind `name`; None where no array has the name."""
+        return self._arrays.get(name)
+
     def resolve(self, name: str) -> Register | Symbol:
         """Return what a name in an operand stands for."""
         declared = self._declared.get(name)
@@ -72,3 +83,11 @@ class Names:
         if name[0] == "%" or name.rstrip("0123456789") in self._stems:
             return Register(name)
         return Symbol(name)
+
+
+def element_sizes(variables: Iterable[Variable]) -> dict[str, int]:
+    """Return the size of what an index of each array counts, in bytes.
+
+    `ptxas` counts numbers, also in arrays of vectors and of rows.
+    """
+    return {each.name: TYPE_BYTES[each.type] for each in variables if each.dims and each.type in TYPE_BYTES}

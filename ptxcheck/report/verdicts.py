@@ -88,7 +88,7 @@ def detail_lines(table: KernelVerdicts, file: str = "", *, whole: bool = True) -
     if violated and not whole:
         yield VerdictKind.VIOLATED.value, ", ".join(violated)
     for (word, reasons), verdicts in groups.items():
-        if not whole and not any(_asks(verdict) for verdict in verdicts):
+        if not whole and not any(_asks(verdict, table.assumptions) for verdict in verdicts):
             continue
         names = ", ".join(verdict.property.value for verdict in verdicts)
         yield word, names if not reasons else f"{names}: {'; '.join(_remarks(reasons, file))}"
@@ -108,10 +108,11 @@ def detail_lines(table: KernelVerdicts, file: str = "", *, whole: bool = True) -
     yield from _how(table, whole=whole)
 
 
-def _asks(verdict: PropertyVerdict) -> bool:
-    """Tell whether the reasons of a verdict are to be told: findings are, and what is assumed is listed besides."""
+def _asks(verdict: PropertyVerdict, listed: Sequence[Remark]) -> bool:
+    """Tell whether the reasons of a verdict are to be told: findings are, and so is what is `listed` besides."""
     if verdict.kind is VerdictKind.ASSUMES:
-        return any(remark.advice for remark in verdict.reasons)
+        taken = (remark for remark in verdict.reasons if remark.source is not None and remark not in listed)
+        return any(taken) or any(remark.advice for remark in verdict.reasons)
     return verdict.kind is VerdictKind.UNKNOWN
 
 

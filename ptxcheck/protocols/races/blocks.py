@@ -51,12 +51,15 @@ def candidate_blocks(view: KernelView, kernel: Kernel, accesses: Sequence[Access
 
 
 def bound_of(view: KernelView) -> Dim | None:
-    """Return the block that `.maxntid` bounds."""
+    """Return the block that `.maxntid` bounds; None where it bounds only how many threads a block of more axes has.
+
+    What `__launch_bounds__` gives is a number of threads, and compilers write it as one of x.
+    """
     given = view.function.attributes.get(".maxntid")
     if not given or not 1 <= prod(given) <= MAX_THREADS:
         return None
     x, y, z = (*given, 1, 1)[:3]
-    return x, y, z
+    return None if y == z == 1 and axes_used(view) > 1 else (x, y, z)
 
 
 def axes_used(view: KernelView) -> int:

@@ -32,6 +32,7 @@ from typing import TYPE_CHECKING
 
 from ...launch import Dim
 from ...terms.effort import Effort, Work
+from ...verdict import Reason
 from .accesses import Access, Action
 from .block_conflicts import Conflict, Conflicts
 from .block_memory import BASE, Contents, OutsideError, dynamic_offset
@@ -276,4 +277,19 @@ def _stores(touch: Touch) -> bool:
     return access is not None and access.action is Action.WRITE
 
 
-__all__ = ["DataWitness"]
+_MOST_TOLD = 3
+"""Races of one kind that a verdict names."""
+
+
+def told_briefly(races: Sequence[Race]) -> Iterator[Reason]:
+    """Yield a reason for the first races, of writes that differ where there are enough, and one for the rest."""
+    by_write = {race.points[0]: race for race in reversed(races)}
+    first = [race for race in races if by_write[race.points[0]] is race][:_MOST_TOLD]
+    yield from (Reason(race.message, race.points[0]) for race in first)
+    if len(races) > len(first):
+        left = len(races) - len(first)
+        text = f"{left} more {'pair' if left == 1 else 'pairs'} of accesses may meet like that"
+        yield Reason(text, next(race.points[0] for race in races if race not in first))
+
+
+__all__ = ["DataWitness", "told_briefly"]

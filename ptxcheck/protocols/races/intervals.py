@@ -22,6 +22,7 @@ from ...terms.effort import Work
 from .kernel import Kernel
 from .meetings import Meetings
 from .passages import Context, Passage, Round
+from .repetition import has_gone_round
 from .thread_terms import ThreadTerms
 
 _MOST_VISITS = 4000
@@ -171,11 +172,17 @@ class Interval:
 
     def _found_reached(self, terms: ThreadTerms) -> dict[Visit, Bits]:
         pool = terms.pool
-        found = {self.first: terms.arrives(self.first.block, self.first.context)}
+        begun = terms.arrives(self.first.block, self.first.context)
+        for loop in self._cfg.loops_around(self.first.block):
+            begun = pool.both(begun, has_gone_round(terms, loop, self.first.context))
+        found = {self.first: begun}
         for visit in self.visits:
             here = found[visit]
             for edge, target in self.after[visit]:
                 passing = pool.both(here, terms.taken(edge, visit.context))
+                entered = self._kernel.headers.get(edge.target)
+                if entered is not None:
+                    passing = pool.both(passing, has_gone_round(terms, entered, target.context))
                 found[target] = pool.either(found.get(target, pool.false), passing)
         return found
 

@@ -31,7 +31,7 @@ from .accesses import Accesses, Action, accesses_of
 from .agreement import agreement
 from .blocks import axes_used, bound_of, candidate_blocks
 from .collectives import open_collectives
-from .data_witness import DataWitness
+from .data_witness import DataWitness, told_briefly
 from .extents import STAYS_INSIDE, leaving
 from .geometry import Geometry
 from .gone_lanes import GoneLanes, gone_lanes
@@ -96,7 +96,7 @@ class Judgement:
         self.provisos += found.contract
         self.left += found.left
         self.with_some_data += found.with_some_data
-        self.race_doubts += [Reason(race.message, race.points[0]) for race in found.with_some_data]
+        self.race_doubts += told_briefly(found.with_some_data)
         self.same_value += found.same_value
         self.race_doubts += [Reason(may_meet(pair), pair.points[1]) for pair in found.left]
         self.race_doubts += found.doubts
@@ -241,6 +241,8 @@ class _Judge:
         self._effort = Effort(view.verify_seconds)
         launch = view.launch
         self._stated = launch.block if launch.block_is_exact else None
+        self._need = Need.BLOCK_OR_TIME if self._stated is None else Need.TIME
+        """What decides what the effort was not enough for."""
 
     def judge(self, judgement: Judgement) -> None:
         """Note what is found: in the block that is stated, in all blocks, or in those that the code suggests."""
@@ -311,7 +313,7 @@ class _Judge:
         if found.left and not (found.races or found.doubts or found.with_some_data):
             self._note_contract(kernel, agreed, witnesses, found)
         if self._effort.is_over:
-            found.doubts += [Reason(_UNDECIDED, pair.points[1], Need.TIME) for pair in found.left]
+            found.doubts += [Reason(_UNDECIDED, pair.points[1], self._need) for pair in found.left]
         if not (found.races or found.left or found.with_some_data or found.doubts):
             found.leaving = leaving(kernel, self._accesses, agreed)
         return found
@@ -390,11 +392,17 @@ class _Judge:
             try:
                 meeting = asked.meeting(interval)
             except TooManyVisitsError:
-                found.doubts.append(Reason(_TOO_MANY, interval.start or 0))
+                over = self._effort.is_over
+                why = (
+                    Reason(_UNDECIDED, interval.start or 0, self._need)
+                    if over
+                    else Reason(_TOO_MANY, interval.start or 0)
+                )
+                found.doubts.append(why)
                 continue
             found.pairs += meeting.pairs
             found.in_step += meeting.in_step
-            found.doubts += [Reason(_UNDECIDED, point, Need.TIME) for _, point in meeting.undecided]
+            found.doubts += [Reason(_UNDECIDED, point, self._need) for _, point in meeting.undecided]
             if most == 1 and (found.pairs or found.doubts):
                 break
         return found

@@ -23,6 +23,7 @@ _T = TypeVar("_T")
 _MOST_BLOCKS = 64
 """Blocks between a merge and its dominator; where there are more, the merge is a variable."""
 _MOST_STEPS = 16
+_MOST_ROUNDS = (1 << 31) - 1
 _PLAIN = frozenset({EdgeKind.FALL, EdgeKind.BRANCH, EdgeKind.INDIRECT})
 
 
@@ -106,6 +107,31 @@ class Kernel:
             steps += [Step(name.site, each, sign) for each in operands[1:] if each is not changing[0]]
             name = self.facts.name(name.site, changing[0])
         return None
+
+    def most_rounds(self, loop: Loop) -> int:
+        """Return how often threads go round a loop at most, by what a register that counts in it may be.
+
+        All its numbers are within bounds, and its step is less than what lies outside of these: it does not wrap.
+        """
+        return self.once((self.most_rounds, loop.index), lambda: self._find_most_rounds(loop))
+
+    def _find_most_rounds(self, loop: Loop) -> int:
+        most = _MOST_ROUNDS
+        blocks = (self.cfg.blocks[block] for block in sorted(loop.blocks))
+        points = (point for block in blocks for point in range(block.start, block.end))
+        read = (name for point in points for name in self.facts.read_at(point))
+        for phi in dict.fromkeys(name for name in read if name.phi_block == loop.header):
+            value, steps = self.facts.value_of(phi), self.steps(phi, loop)
+            if value is None or not steps:
+                continue
+            numbers = [self.facts.constant(step.point, step.operand) for step in steps]
+            by = sum(
+                step.sign * number for step, number in zip(steps, numbers, strict=True) if number is not None
+            )
+            span = value.high - value.low
+            if None not in numbers and 0 < abs(by) < (1 << value.width) - span:
+                most = min(most, span // abs(by))
+        return most
 
     def _stays(self, point: int, operand: Operand, loop: Loop) -> bool:
         """Tell whether an operand is the same in all rounds of a loop."""

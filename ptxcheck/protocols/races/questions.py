@@ -14,11 +14,46 @@ from ...terms.effort import Effort, Work
 from ...terms.enumeration import Never, enumerated
 from ...terms.refutations import note_registers
 from ...terms.smt import BitVectorSolver, UndecidedError
+from ...terms.weakening import Weakening
 
 _UNITS = 1_000
 """Resource units that are counted as one piece of work."""
 _MOST = 1_500_000
 """Resource units of the solver for one question: as nearly all answers take less than a hundredth of it."""
+_MOST_OF_HARD = _MOST // 10
+"""The same where numbers are multiplied or divided: runs with numbers show sooner whether threads meet then."""
+
+
+class _Solver:
+    """A solver, and the variables whose bounds it knows."""
+
+    def __init__(self, pool: Pool, effort: Effort) -> None:
+        self._pool = pool
+        self._effort = effort
+        self._bounded: set[Bits] = set()
+        self._solver = BitVectorSolver()
+
+    def numbers(self, asked: Sequence[Bits], also: Sequence[Bits], most: int = _MOST) -> Numbers | None:
+        """Return the numbers of the variables in claims, and of other terms; None where they cannot hold together.
+
+        Raises UndecidedError where the effort ends before.
+        """
+        variables = variables_of(*asked)
+        for variable in variables:
+            if variable not in self._bounded:
+                self._bounded.add(variable)
+                if (variable.low, variable.high) != (0, variable.maybe):
+                    self._solver.assume(self._pool.bounds(variable))
+        before = self._solver.spent
+        try:
+            return self._solver.numbers(asked, (*variables, *also), self._within(most))
+        finally:
+            self._effort.spend(Work.SOLVING, 1 + (self._solver.spent - before) // _UNITS)
+
+    def _within(self, most: int) -> int:
+        """Return the resource units for the next question."""
+        left = self._effort.affords(Work.SOLVING)
+        return most if left is None else min(most, left * _UNITS)
 
 
 class Questions:
@@ -27,11 +62,16 @@ class Questions:
     def __init__(self, pool: Pool, effort: Effort) -> None:
         self._pool = pool
         self._effort = effort
-        self._bounded: set[Bits] = set()
+        self._weakening = Weakening(pool)
 
     @cached_property
-    def _solver(self) -> BitVectorSolver:
-        return BitVectorSolver()
+    def _solver(self) -> _Solver:
+        return _Solver(self._pool, self._effort)
+
+    @cached_property
+    def _solver_of_weak_claims(self) -> _Solver:
+        """One that never sees what is hard: what a solver has seen slows all later questions."""
+        return _Solver(self._pool, self._effort)
 
     def numbers(self, claims: Sequence[Bits], also: Sequence[Bits] = ()) -> Numbers | None:
         """Return the numbers of the variables in claims, and of other terms; None where they cannot hold together.
@@ -50,23 +90,17 @@ class Questions:
             return None
         if tried is not None:
             return tried
-        variables = variables_of(*asked)
-        for variable in variables:
-            if variable not in self._bounded:
-                self._bounded.add(variable)
-                if (variable.low, variable.high) != (0, variable.maybe):
-                    self._solver.assume(self._pool.bounds(variable))
-        before = self._solver.spent
-        try:
-            return self._solver.numbers(asked, (*variables, *also), self._most)
-        finally:
-            self._effort.spend(Work.SOLVING, 1 + (self._solver.spent - before) // _UNITS)
+        weakened = self._weakening.of(asked)
+        if weakened == tuple(asked):
+            return self._solver.numbers(asked, also)
+        return None if self._never(weakened) else self._solver.numbers(asked, also, _MOST_OF_HARD)
 
-    @property
-    def _most(self) -> int:
-        """Resource units for the next question."""
-        left = self._effort.affords(Work.SOLVING)
-        return _MOST if left is None else min(_MOST, left * _UNITS)
+    def _never(self, weakened: Sequence[Bits]) -> bool:
+        """Tell whether weakened claims cannot hold together."""
+        try:
+            return self._solver_of_weak_claims.numbers(weakened, ()) is None
+        except UndecidedError:
+            return False
 
 
 __all__ = ["Questions", "UndecidedError"]

@@ -26,7 +26,7 @@ from ...opcodes.op import Op
 from ...opcodes.spec import Trait
 from ...terms.bitvectors import Bits
 from .kernel import Kernel, Step
-from .passages import Context, Passage, Round
+from .passages import Context, Round
 from .semantics import Call, Sources, computed, fitted
 
 
@@ -44,6 +44,8 @@ ROUNDS = "round"
 """What begins the name of a variable for the rounds of a loop."""
 LOADED = "result of "
 """What begins the name of a variable for what an instruction gives that has no term, mostly a load."""
+MADE_AT = "@"
+"""What stands in the name of a variable for what one point makes, in front of the point."""
 Read = Callable[[Key], Bits | None]
 
 
@@ -195,7 +197,7 @@ class ThreadTerms:
             return known
         low, high = _bounds(name, special_value(name, 32, self.kernel.facts.launch), self.level)
         shared = not changes(name) and special_uniformity(name) <= min(self.level, Uniformity.WARP)
-        where = f"@{point}" if changes(name) else ""
+        where = f"{MADE_AT}{point}" if changes(name) else ""
         suffix = "" if shared else f"~{self.thread}"
         return self.pool.variable(f"{name}{where}{suffix}", 32, low, high)
 
@@ -205,7 +207,9 @@ class ThreadTerms:
         width, low, high = (64, 0, None) if value is None else (value.width, value.low, value.high)
         suffix = "" if self._agrees(name, context) else f"~{self.thread}"
         kind = LOADED if name.site >= 0 else ""
-        text = f"{kind}{name.register.name}.{name.register.scope}@{name.site}{_written(context)}{suffix}"
+        text = (
+            f"{kind}{name.register.name}.{name.register.scope}{MADE_AT}{name.site}{_written(context)}{suffix}"
+        )
         return self.pool.variable(text, width, low, high)
 
     def _agrees(self, name: Name, context: Context) -> bool:
@@ -237,7 +241,7 @@ class ThreadTerms:
         if steps is None or self._agrees(name, context):
             return self._variable(name, context)
         first = self._joined(name, block, entering, context, read)
-        return self._after_rounds(name, loop, first, steps, context, passage, read)
+        return self._after_rounds(loop, first, steps, context, read)
 
     def _after_round(
         self,
@@ -254,19 +258,23 @@ class ThreadTerms:
             return self._variable(name, context)
         return first
 
-    def _after_rounds(
-        self, name: Name, loop: Loop, first: Bits, steps: Sequence[Step], context: Context, passage: Passage | None,
-        read: Read,
-    ) -> Bits:  # fmt: skip
-        pool, width = self.pool, first.width
+    def rounds(self, loop: Loop, context: Context) -> Bits:
+        """Return how often the thread has gone round a loop that it is in."""
+        passage = context.of(loop.index)
         held = passage is not None and passage.round is Round.HELD
         suffix = "" if held else f"~{self.thread}"
-        rounds = pool.variable(f"{ROUNDS}{loop.index}{_written(context)}{suffix}", 32, 0, (1 << 31) - 1)
+        name = f"{ROUNDS}{loop.index}{_written(context)}{suffix}"
+        return self.pool.variable(name, 32, 0, self.kernel.most_rounds(loop))
+
+    def _after_rounds(
+        self, loop: Loop, first: Bits, steps: Sequence[Step], context: Context, read: Read
+    ) -> Bits:
+        pool, width = self.pool, first.width
         step = pool.number(0, width)
         for each in steps:
             by = self._operand(each.point, each.operand, width, context, read)
             step = pool.add(step, pool.times(by, each.sign))
-        return pool.add(first, pool.mul(fitted(pool, rounds, width), step))
+        return pool.add(first, pool.mul(fitted(pool, self.rounds(loop, context), width), step))
 
     def _joined(
         self, name: Name, block: int, merged: Sequence[tuple[Edge, Name]], context: Context, read: Read
@@ -344,7 +352,7 @@ class ThreadTerms:
         found = sources.read(operand, width)
         if found is not None:
             return found
-        return self.pool.variable(f"operand@{point}{_written(context)}~{self.thread}", width)
+        return self.pool.variable(f"operand{MADE_AT}{point}{_written(context)}~{self.thread}", width)
 
 
 def _bounds(name: str, value: Value | None, level: Uniformity) -> tuple[int, int | None]:

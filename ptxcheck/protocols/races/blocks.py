@@ -11,12 +11,14 @@ from collections.abc import Iterator, Sequence
 from math import prod
 from typing import TYPE_CHECKING
 
+from ...cfg import Uniformity
 from ...cfg.special import MAX_THREADS, special_name
 from ...ir import Component, Register
 from ...launch import Dim
 from ...terms.bitvectors import Bits, Kind, variables_of
 from ..typestate.block_candidates import suggested_blocks, usual_blocks
 from .accesses import Access
+from .intervals import TooManyVisitsError, intervals_of
 from .kernel import Kernel
 from .mirrored import one_thread
 from .passages import Context
@@ -30,13 +32,18 @@ _USUAL_PLANES: tuple[Dim, ...] = ((16, 16, 1), (32, 8, 1), (32, 32, 1))
 _WARP = 32
 
 
-def candidate_blocks(view: KernelView, kernel: Kernel, accesses: Sequence[Access]) -> tuple[Dim, ...]:
-    """Return blocks to confirm a finding with."""
+def candidate_blocks(
+    view: KernelView, kernel: Kernel, accesses: Sequence[Access], excluded: Dim | None = None
+) -> tuple[Dim, ...]:
+    """Return blocks to confirm a finding with; `excluded` is one that the kernel asserts not to have.
+
+    What `__launch_bounds__` gives is a number of threads, which compilers write as one of x.
+    """
     launch = view.launch
     if launch.block is not None and launch.block_is_exact:
         return (launch.block,)
     bound = bound_of(view)
-    if bound is not None:
+    if bound is not None and bound != excluded:
         return (bound,)
     most = launch.max_threads or MAX_THREADS
     axes = axes_used(view)
@@ -50,16 +57,22 @@ def candidate_blocks(view: KernelView, kernel: Kernel, accesses: Sequence[Access
     return tuple((threads, 1, 1) for threads in lines if threads <= most)[:3] or ((most, 1, 1),)
 
 
-def bound_of(view: KernelView) -> Dim | None:
-    """Return the block that `.maxntid` bounds; None where it bounds only how many threads a block of more axes has.
+def is_excluded(kernel: Kernel) -> bool:
+    """Tell whether the kernel asserts not to run in its block: no thread comes to a meeting, or to its end."""
+    first, *_ = intervals_of(kernel, Uniformity.CTA, frozenset())
+    try:
+        return not first.may_end(one_thread(kernel))
+    except TooManyVisitsError:
+        return False
 
-    What `__launch_bounds__` gives is a number of threads, and compilers write it as one of x.
-    """
+
+def bound_of(view: KernelView) -> Dim | None:
+    """Return the block that `.maxntid` bounds."""
     given = view.function.attributes.get(".maxntid")
     if not given or not 1 <= prod(given) <= MAX_THREADS:
         return None
     x, y, z = (*given, 1, 1)[:3]
-    return None if y == z == 1 and axes_used(view) > 1 else (x, y, z)
+    return x, y, z
 
 
 def axes_used(view: KernelView) -> int:

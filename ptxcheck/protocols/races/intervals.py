@@ -122,6 +122,18 @@ class Interval:
             elif any(edge.target == self._cfg.exit for edge in self._cfg.edges_from(visit.block)):
                 yield None
 
+    def may_end(self, terms: ThreadTerms) -> bool:
+        """Tell whether a thread may come to a meeting or its end: not where the kernel asserts what does not hold."""
+        reached, exit_ = self.reached(terms), self._cfg.exit
+        for visit in self.visits:
+            edges = self._cfg.edges_from(visit.block)
+            ends = not self._goes_on(visit) or any(
+                edge.target == exit_ and edge.kind is not EdgeKind.TRAP for edge in edges
+            )
+            if ends and reached[visit] is not terms.pool.false:
+                return True
+        return False
+
     @cached_property
     def after(self) -> dict[Visit, tuple[tuple[Edge, Visit], ...]]:
         """The edges out of each visit, with where they lead."""

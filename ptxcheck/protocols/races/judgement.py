@@ -29,7 +29,7 @@ from ..order.axioms import ENDED_LANES, LANES_IN_STEP, SAME_VALUE
 from ..symex.slice.endless_loops import ENDLESS, endless_loops
 from .accesses import Accesses, Action, accesses_of
 from .agreement import agreement
-from .blocks import axes_used, bound_of, candidate_blocks
+from .blocks import axes_used, bound_of, candidate_blocks, is_excluded
 from .collectives import open_collectives
 from .data_witness import DataWitness, told_briefly
 from .extents import STAYS_INSIDE, leaving
@@ -262,10 +262,12 @@ class _Judge:
                 judgement.note(_Found(in_step=found.in_step, absent=absent, gone=gone, leaving=outside))
                 return
         candidates = candidate_blocks(view, kernel, self._accesses)
+        if is_excluded(self._kernel(Geometry(candidates[0]))):
+            candidates = candidate_blocks(view, kernel, self._accesses, excluded=candidates[0])
         each = [self._in_block(block) for block in candidates]
         judgement.note(_common(each))
         if all(found.is_clean for found in each):
-            taken = _BOUND if bound_of(view) is not None else _SUGGESTED
+            taken = _BOUND if candidates == (bound_of(view),) else _SUGGESTED
             written = ["x".join(map(str, block)) for block in candidates]
             options = tuple(f"block={each}" for each in written)
             text, launch = taken.format(" or ".join(written)), AssumptionSource.LAUNCH

@@ -190,7 +190,7 @@ class GlobalHandovers:
         return self._cfg.reaches(first, then) or not self._cfg.reaches(then, first)
 
     def _handover(self, writes: Sequence[GlobalAccess], reads: Sequence[GlobalAccess]) -> Handover:
-        """Return a handover by the word with the fewest gaps."""
+        """Return a handover by the word with the fewest gaps, of those behind the writes and in front of the reads."""
         if not self.words:
             gap = Gap(Missing.WORD, writes[0], writes[0])
             return Handover(writes[0], reads[0], reads[0], (gap,))
@@ -200,8 +200,9 @@ class GlobalHandovers:
             found.append(self._by_word(writes, reads, words))
             if not found[-1].gaps:
                 return found[-1]
-        best = min(found, key=lambda each: len(each.gaps))
-        if len(found) > 1:
+        telling = [each for each in found if not any(gap.missing in _NO_WORD for gap in each.gaps)] or found
+        best = min(telling, key=lambda each: len(each.gaps))
+        if len(telling) > 1:
             return replace(best, gaps=tuple(replace(gap, certain=False) for gap in best.gaps))
         return best
 
@@ -369,3 +370,5 @@ _ORDERING = frozenset(
     {Trait.BARRIER, Trait.MBARRIER, Trait.FENCE, Trait.WAIT, Trait.ATOMIC, Trait.CALL, Trait.ANYTHING}
 )
 _OBSERVING = frozenset({Op.LD, Op.ATOM})
+_NO_WORD = frozenset({Missing.WORD, Missing.OBSERVATION})
+"""What is missing where a word cannot be what tells of some data."""

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from ptxcheck.protocols.races.blocks import is_excluded
+from ptxcheck.protocols.races.geometry import Geometry
+from ptxcheck.protocols.races.kernel import Kernel
+from ptxcheck.protocols.races.layout import layout_of
+from ptxcheck.terms.effort import Effort
 from ptxcheck.verdict import VerdictKind
 
-from .test_judgement import judgement, races
+from .test_judgement import DECLARED, judgement, races, view_of
 
 BARRIER = "bar.sync 0;"
 
@@ -55,3 +60,15 @@ def test_guards_that_multiply_unknown_numbers_do_not_hide_whose_rows_they_are(pr
     cvt.u64.u32 %rd3, %r11; add.s64 %rd4, %rd2, %rd3; {product}
     """
     assert judgement(begun + guarded).verdicts()[0].kind is VerdictKind.PROVED
+
+
+def test_a_block_that_the_kernel_asserts_not_to_have_is_not_taken() -> None:
+    asserted = """
+    mov.u32 %r10, %ntid.x; setp.eq.u32 %p3, %r10, 16; @%p3 bra FINE; trap;
+    FINE: mov.u32 %r11, %tid.y; mad.lo.u32 %r12, %r11, 16, %r0; shl.b32 %r12, %r12, 2; add.u32 %r12, %r20, %r12;
+    st.shared.u32 [%r12], %r0; bar.sync 0; ld.shared.u32 %r13, [%r20];
+    """
+    view = view_of(f"{DECLARED} {asserted}", ".maxntid 256, 1, 1", "")
+    layout = layout_of(view.function, view.module)
+    for block, excluded in (((256, 1, 1), True), ((16, 16, 1), False)):
+        assert is_excluded(Kernel(view.facts, layout, Geometry(block), Effort())) is excluded

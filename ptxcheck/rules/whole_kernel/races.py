@@ -20,7 +20,8 @@ RULES = (
         section="PTX ISA 8.7, 9.7.14.1",
         summary="Two threads access the same byte of shared memory, one of them writing, with no barrier between.",
         consequence="The reader gets what was there before or after: wrong results, in some runs only.",
-        advice="Put `__syncthreads()` (`bar.sync 0`) between the two accesses, also between two rounds of a loop.",
+        advice="Put `__syncthreads()` (`bar.sync 0`) between the two accesses, also between two rounds of a loop. "
+        "Where both threads add to one place, use an atomic operation; where two arrays share it, set these apart.",
         example=sm_80("""
   (.param .u64 in, .param .u64 out) .reqntid 128
       .shared .align 16 .b8 tile[512];

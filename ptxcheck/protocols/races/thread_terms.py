@@ -129,8 +129,7 @@ class ThreadTerms:
         if passage is not None and passage.round is Round.FIRST:
             return [*entering, *outer]
         if passage is not None and passage.round is Round.NEXT and passage.before is not None:
-            latches = [(edge, each) for edge, each in merged if edge.source in loop.blocks]
-            return [Key(each, passage.before) for _, each in latches]
+            return [Key(each, passage.before) for edge, each in merged if edge.source in loop.blocks]
         steps = self.kernel.steps(name, loop)
         if steps is None or self._agrees(name, context):
             return ()
@@ -261,20 +260,18 @@ class ThreadTerms:
     def rounds(self, loop: Loop, context: Context) -> Bits:
         """Return how often the thread has gone round a loop that it is in."""
         passage = context.of(loop.index)
-        held = passage is not None and passage.round is Round.HELD
-        suffix = "" if held else f"~{self.thread}"
-        name = f"{ROUNDS}{loop.index}{_written(context)}{suffix}"
+        is_shared = passage is not None and passage.round is Round.HELD
+        name = f"{ROUNDS}{loop.index}{_written(context)}" + ("" if is_shared else f"~{self.thread}")
         return self.pool.variable(name, 32, 0, self.kernel.most_rounds(loop))
 
     def _after_rounds(
         self, loop: Loop, first: Bits, steps: Sequence[Step], context: Context, read: Read
     ) -> Bits:
-        pool, width = self.pool, first.width
-        step = pool.number(0, width)
+        pool, by = self.pool, self.pool.number(0, first.width)
         for each in steps:
-            by = self._operand(each.point, each.operand, width, context, read)
-            step = pool.add(step, pool.times(by, each.sign))
-        return pool.add(first, pool.mul(fitted(pool, self.rounds(loop, context), width), step))
+            changed = self._operand(each.point, each.operand, first.width, context, read)
+            by = pool.add(by, pool.times(changed, each.sign))
+        return pool.add(first, pool.mul(fitted(pool, self.rounds(loop, context), first.width), by))
 
     def _joined(
         self, name: Name, block: int, merged: Sequence[tuple[Edge, Name]], context: Context, read: Read

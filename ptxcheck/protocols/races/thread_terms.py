@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import reduce
 
 from ...cfg import AtomKind, Edge, EdgeKind, Loop, Name, Uniformity, Value
 from ...cfg.definitions import part_of
@@ -320,10 +321,8 @@ class ThreadTerms:
         if edge.kind is EdgeKind.INDIRECT:
             point = cfg.blocks[edge.source].last
             index = self._operand(point, cfg.instructions[point].operands[0], 32, context, read)
-            found = pool.false
-            for case in edge.cases:
-                found = pool.either(found, pool.eq(index, pool.number(case, 32)))
-            return found
+            cases = (pool.eq(index, pool.number(case, 32)) for case in edge.cases)
+            return reduce(pool.either, cases, pool.false)
         if edge.guard is None:
             return pool.true
         test = fitted(pool, self._read(cfg.blocks[edge.source].last, edge.guard.register, context, read), 1)

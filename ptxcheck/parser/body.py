@@ -82,6 +82,7 @@ class BodyReader:
         self._at = start
         self._end = end
         self._names = names or Names()
+        self._names.declare_arrays(parameters)
         for parameter in parameters:
             self._names.declare(parameter.name, register=parameter.space == ".reg", count=parameter.count)
         self._statements: list[Statement] = []

@@ -13,6 +13,7 @@ class _Frame:
     scope: int
     hidden: list[tuple[str, tuple[bool, int] | None]] = field(default_factory=list)
     declares: bool = False
+    hidden_arrays: list[tuple[str, int | None]] = field(default_factory=list)
 
 
 class Names:
@@ -54,6 +55,8 @@ class Names:
                 self._declared.pop(name, None)
             else:
                 self._declared[name] = previous
+        for name, size in reversed(frame.hidden_arrays):
+            self._set_array(name, size)
         return frame.scope, frame.declares
 
     def declare(self, name: str, *, register: bool, count: int | None = None) -> None:
@@ -68,8 +71,18 @@ class Names:
             self._declared[each] = (register, frame.scope)
 
     def declare_arrays(self, variables: Iterable[Variable]) -> None:
-        """Remember of what size the elements of arrays are."""
-        self._arrays.update(element_sizes(variables))
+        """Remember of what size elements of arrays are, and which names are none, in the innermost block."""
+        variables = tuple(variables)
+        sizes = element_sizes(variables)
+        for each in variables:
+            self._frames[-1].hidden_arrays.append((each.name, self._arrays.get(each.name)))
+            self._set_array(each.name, sizes.get(each.name))
+
+    def _set_array(self, name: str, size: int | None) -> None:
+        if size is None:
+            self._arrays.pop(name, None)
+        else:
+            self._arrays[name] = size
 
     def element_bytes(self, name: str) -> int | None:
         """Return the bytes that `name[1]` lies behind `name`; None where no array has the name."""

@@ -7,15 +7,16 @@ accesses.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from math import prod
 from typing import TYPE_CHECKING
 
-from ...cfg import Uniformity
+from ...cfg import EdgeKind, Uniformity
 from ...cfg.special import MAX_THREADS, special_name
 from ...ir import Component, Register
 from ...launch import Dim
 from ...terms.bitvectors import Bits, Kind, variables_of
+from ..symex.slice.endless_loops import endless_loops
 from ..typestate.block_candidates import suggested_blocks, usual_blocks
 from .accesses import Access
 from .intervals import TooManyVisitsError, intervals_of
@@ -51,14 +52,30 @@ def candidate_blocks(
     if fitting is not None:
         return (fitting,)
     if axes > 1:
-        return tuple(each for each in _USUAL_PLANES if each[0] * each[1] <= most) or _USUAL_PLANES[:1]
+        planes = tuple(each for each in _USUAL_PLANES if each[0] * each[1] <= most)
+        return planes or ((min(most, _WARP), max(most // _WARP, 1), 1),)
     suggested = suggested_blocks(view.facts)
     lines = (*suggested, *usual_blocks(suggested)) if suggested else _USUAL_LINES
     return tuple((threads, 1, 1) for threads in lines if threads <= most)[:3] or ((most, 1, 1),)
 
 
+def possible_blocks(
+    view: KernelView, kernel: Kernel, accesses: Sequence[Access], kernel_of: Callable[[Dim], Kernel]
+) -> tuple[Dim, ...]:
+    """Return candidate blocks that the kernel does not assert not to have; `kernel_of`: the kernel in one."""
+    for excluded in (None, bound_of(view)):
+        blocks = candidate_blocks(view, kernel, accesses, excluded)
+        possible = tuple(each for each in blocks if not is_excluded(kernel_of(each)))
+        if possible:
+            return possible
+    return ()
+
+
 def is_excluded(kernel: Kernel) -> bool:
     """Tell whether the kernel asserts not to run in its block: no thread comes to a meeting, or to its end."""
+    graph = kernel.cfg.graph
+    if any(endless_loops(kernel.facts)) or not any(edge.kind is EdgeKind.TRAP for edge in graph.edges):
+        return False
     first, *_ = intervals_of(kernel, Uniformity.CTA, frozenset())
     try:
         return not first.may_end(one_thread(kernel))

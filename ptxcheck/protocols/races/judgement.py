@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ...cfg import EdgeKind, Uniformity
@@ -29,7 +30,7 @@ from ..order.axioms import ENDED_LANES, LANES_IN_STEP, SAME_VALUE
 from ..symex.slice.endless_loops import ENDLESS, endless_loops
 from .accesses import Accesses, Action, accesses_of
 from .agreement import agreement
-from .blocks import axes_used, bound_of, candidate_blocks, is_excluded
+from .blocks import axes_used, bound_of, candidate_blocks, possible_blocks
 from .collectives import open_collectives
 from .data_witness import DataWitness, told_briefly
 from .extents import STAYS_INSIDE, leaving
@@ -255,15 +256,15 @@ class _Judge:
         if not open_ and not any(any(each) for each in _open_meetings(kernel, agreed)):
             found = self._pairs(kernel, agreed, all_of_them=False)
             if not (found.pairs or found.doubts):
-                absent, gone = self._gone(
-                    kernel, agreed, lambda: candidate_blocks(view, kernel, self._accesses)
-                )
+                blocks = partial(candidate_blocks, view, kernel, self._accesses)
+                absent, gone = self._gone(kernel, agreed, blocks)
                 outside = leaving(kernel, self._accesses, agreed)
                 judgement.note(_Found(in_step=found.in_step, absent=absent, gone=gone, leaving=outside))
                 return
-        candidates = candidate_blocks(view, kernel, self._accesses)
-        if is_excluded(self._kernel(Geometry(candidates[0]))):
-            candidates = candidate_blocks(view, kernel, self._accesses, excluded=candidates[0])
+        candidates = possible_blocks(view, kernel, self._accesses, self._kernel_in)
+        if not candidates:
+            judgement.race_doubts = judgement.divergence_doubts = [Reason(_OTHER_BLOCK, -1, Need.BLOCK)]
+            return
         each = [self._in_block(block) for block in candidates]
         judgement.note(_common(each))
         if all(found.is_clean for found in each):
@@ -274,8 +275,7 @@ class _Judge:
             judgement.taken_blocks.append(Reason(text, -1, Need.BLOCK, options, launch))
 
     def _in_block(self, block: Dim) -> _Found:
-        kernel = self._kernel(Geometry(block))
-        found = _Found()
+        kernel, found = self._kernel_in(block), _Found()
         agreed, open_ = agreement(kernel)
         found.parting, found.lanes = _open_meetings(kernel, agreed)
         witnesses = Witnesses(self._view, kernel, self._accesses, block, agreed)
@@ -360,6 +360,9 @@ class _Judge:
         view = self._view
         return Kernel(view.facts, layout_of(view.function, view.module), geometry, self._effort)
 
+    def _kernel_in(self, block: Dim) -> Kernel:
+        return self._kernel(Geometry(block))
+
     def _pairs(
         self, kernel: Kernel, agreed: frozenset[int], *, all_of_them: bool = True, known: Known | None = None
     ) -> _Asked:
@@ -394,13 +397,8 @@ class _Judge:
             try:
                 meeting = asked.meeting(interval)
             except TooManyVisitsError:
-                over = self._effort.is_over
-                why = (
-                    Reason(_UNDECIDED, interval.start or 0, self._need)
-                    if over
-                    else Reason(_TOO_MANY, interval.start or 0)
-                )
-                found.doubts.append(why)
+                text, need = (_UNDECIDED, self._need) if self._effort.is_over else (_TOO_MANY, Need.NOTHING)
+                found.doubts.append(Reason(text, interval.start or 0, need))
                 continue
             found.pairs += meeting.pairs
             found.in_step += meeting.in_step
@@ -422,6 +420,7 @@ def _open_meetings(kernel: Kernel, agreed: frozenset[int]) -> tuple[list[Reason]
 
 _BOUND = "the block is taken to be {}, with all threads that it may have"
 _SUGGESTED = "the block is taken to be {}, as its code suggests"
+_OTHER_BLOCK = "the block is not known: the kernel asserts another one than those that are tried"
 _MAY_PART = "threads may go different ways here, of which one leads to a barrier that the other does not have"
 _TOO_MANY = "too many ways lead from this barrier to the next ones"
 _UNDECIDED = "whether two threads meet here was not decided within the effort"

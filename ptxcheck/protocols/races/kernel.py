@@ -9,7 +9,7 @@ from typing import TypeVar, cast
 
 from ...cfg import Cfg, Edge, EdgeKind, Facts, Loop, Name, Uniformity
 from ...cfg.optypes import typing_of
-from ...cfg.special import special_name
+from ...cfg.special import changes, special_name
 from ...ir import Component, Immediate, Instruction, Operand, Register
 from ...opcodes.op import Op
 from ...terms.bit_pool import Pool
@@ -137,7 +137,8 @@ class Kernel:
         """Tell whether an operand is the same in all rounds of a loop."""
         if isinstance(operand, Register) and special_name(operand) is None:
             return self.facts.block_of(self.facts.name(point, operand)) not in loop.blocks
-        return isinstance(operand, (Immediate, Register, Component))
+        special = special_name(operand) if isinstance(operand, (Register, Component)) else None
+        return isinstance(operand, Immediate) or (special is not None and not changes(special))
 
     def region(self, block: int) -> tuple[int, ...] | None:
         """Return the dominator of a block and the blocks between, in order; None when they are many."""

@@ -87,7 +87,7 @@ class Meeting:
 
     pairs: tuple[Pair, ...]
     undecided: tuple[tuple[int, int], ...] = ()
-    """Pairs that nothing is known of; where pairs were found, what is left does not matter."""
+    """Pairs that nothing is known of: those found may be excused, so these matter, too."""
     in_step: tuple[Pair, ...] = ()
     """Pairs of lanes of one warp that only their running in step keeps apart."""
 
@@ -266,7 +266,7 @@ class Pairs:
             groups.setdefault(known, []).append((a, b))
         found = [self._asked_with(interval, each, known) for known, each in groups.items()]
         met = tuple(pair for meeting in found for pair in meeting.pairs)
-        return Meeting(met, () if met else tuple(each for meeting in found for each in meeting.undecided))
+        return Meeting(met, tuple(each for meeting in found for each in meeting.undecided))
 
     def _are_apart(self, pairs: Sequence[tuple[Site, Site]], known: tuple[Bits, ...]) -> bool:
         """Tell whether no two accesses are at one place: what is stored does not matter then, and is not made."""
@@ -297,19 +297,25 @@ class Pairs:
                 )
             except UndecidedError:
                 points = dict.fromkeys((a.access.point, b.access.point) for a, b, _ in claims)
-                return Meeting(tuple(found), () if found else tuple(points))
+                return Meeting(tuple(found), tuple(points))
             if numbers is None:
                 break
             a, b, claim = next(each for each in claims if numbers[each[2]])
             found.append(Pair(interval, self.relation, a, b, numbers, claim, self.threads))
-            told.update({each.access.point for each in (a, b) if each.access.action is not Action.READ})
+            if not stores_once(a, b):
+                told.update({each.access.point for each in (a, b) if each.access.action is not Action.READ})
             met = {a.access.point, b.access.point}
             claims = [
                 (x, y, claim) for x, y, claim in claims
                 if {x.access.point, y.access.point} != met
                 and not any(told[each.access.point] >= _OF_EACH_WRITE for each in (x, y))
             ]  # fmt: skip
-        return Meeting(tuple(found))
+        left = (
+            claims if len(found) >= self._most and all(stores_once(x.first, x.second) for x in found) else []
+        )
+        return Meeting(
+            tuple(found), tuple(dict.fromkeys((a.access.point, b.access.point) for a, b, _ in left))
+        )
 
 
 def is_of_threads(term: Bits) -> bool:

@@ -31,12 +31,16 @@ def has_gone_round(terms: ThreadTerms, loop: Loop, context: Context) -> Bits:
     if passage is None or passage.round not in _OPEN or len(back) != 1:
         return pool.true
     goes_back, rounds = terms.taken(back[0], context), terms.rounds(loop, context)
+    if rounds.constant is not None:
+        return pool.true
     around = {terms.rounds(each, context) for each in kernel.cfg.loops_around(loop.header)}
     variables = variables_of(goes_back)
     if not all(each in around or _is_fixed(each) for each in variables):
         return pool.true
     zero, one = pool.number(0, rounds.width), pool.number(1, rounds.width)
-    first, last = (_in_round(terms, goes_back, rounds, each) for each in (zero, pool.sub(rounds, one)))
+    before = pool.variable(f"before {rounds.name}", rounds.width, 0, rounds.high - 1)
+    first, last = (_in_round(terms, goes_back, rounds, each) for each in (zero, before))
+    last = pool.both(last, pool.eq(rounds, pool.add(before, one)))
     return pool.either(pool.eq(rounds, zero), pool.both(first, last))
 
 
@@ -46,7 +50,7 @@ def _is_fixed(variable: Bits) -> bool:
 
 
 def _in_round(terms: ThreadTerms, term: Bits, rounds: Bits, number: Bits) -> Bits:
-    """Return a term in another round, which there is."""
+    """Return a term in another round, whose number is within the bounds of all rounds: those of the term stay right."""
     pool = terms.pool
     its: dict[Bits, Bits] = {rounds: number}
     for each in in_order(term):

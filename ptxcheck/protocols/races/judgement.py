@@ -263,7 +263,8 @@ class _Judge:
                 return
         candidates = possible_blocks(view, kernel, self._accesses, self._kernel_in)
         if not candidates:
-            judgement.race_doubts = judgement.divergence_doubts = [Reason(_OTHER_BLOCK, -1, Need.BLOCK)]
+            for doubts in (judgement.race_doubts, judgement.divergence_doubts):
+                doubts.append(Reason(_OTHER_BLOCK, -1, Need.BLOCK))
             return
         each = [self._in_block(block) for block in candidates]
         judgement.note(_common(each))

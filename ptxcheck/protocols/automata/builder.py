@@ -24,7 +24,7 @@ from ..symex.interpreter.options import UNLIMITED, Options
 from ..symex.slice.layout import Layout
 from ..symex.slice.sliced_program import Program
 from ..symex.values.symbol import LANE, Decisions, Form
-from ..symex.values.thread_sets import warps_of
+from ..symex.values.thread_sets import holds_whole_warps, warps_of
 from ..symex.values.trace import Assumption, Event, NotFollowedError, Shape, ThreadSet
 from .asking import Asking
 from .automaton import Automaton
@@ -83,8 +83,8 @@ class _Builder:
         self._heads = LoopHeads(program, shape.threads, kept)
         self._asking = Asking(kept, self._words)
         self._kept = kept
-        self._joins = Joins(program.cfg, self._heads, shape.threads)
         self._nodes: list[Node] = []
+        self._joins = Joins(program.cfg, self._heads, self._nodes, shape.threads)
         self._passed: list[int] = []
         """Heads of loops that threads came to, in order."""
         self._parts = Rebuilding(self._nodes, self._passed, self._heads, self._cta.assumptions, self._decider)
@@ -229,6 +229,8 @@ class _Builder:
         """Put a question in front of a block that depends on its answer."""
         if error.truth.differs and error.threads.bit_count() > 1:
             self._asking.raise_differing(error)
+        if len(answers) >= _MOST_QUESTIONS:
+            self._heads.widen_around(node.block)
         if len(answers) >= _MOST_QUESTIONS or self._received.is_new(error.truth):
             raise NotFollowedError("more open predicates decide a block than are followed", error.point)
         found: list[Come] = []
@@ -324,12 +326,12 @@ class _Builder:
         join, passed = self._program.regions.join(node.block), len(self._passed)
         node.sides = tuple(warps)
         node.targets = tuple(Target() for _ in warps)
+        inner = self._heads.stop_of(join)
         ends: list[list[Come]] = []
         for target, threads in zip(node.targets, warps, strict=True):
             then = self._new(node.block, threads, residues)
             target.node = then.number
             own = restricted(contents, contents.keys(), threads, self._shape.threads)
-            inner = self._heads.stop_of(join)
             left: list[Come] = []
             for come in self._leave(answers, then, own, residues, inner):
                 left += [come] if come.block == inner else self._side(come, inner)
@@ -346,16 +348,29 @@ class _Builder:
         stop: int,
     ) -> list[Come]:
         """Follow the sides of a branch apart, up to its join."""
-        join, passed = self._program.regions.join(node.block), len(self._passed)
         node.sides = tuple(threads for _, threads in sides)
         node.targets = tuple(Target() for _ in sides)
+        join, passed = self._program.regions.join(node.block), len(self._passed)
+        meets = _meets(self._program, node, self._shape.threads)
+        inner = self._heads.stop_of(join) if meets else stop
         ends: list[list[Come]] = []
         for target, (edge, threads) in zip(node.targets, sides, strict=True):
             own = restricted(contents, contents.keys(), threads, self._shape.threads)
             come = Come((target,), node.block, edge.target, threads, own, residues)
-            ends.append(self._side(come, self._heads.stop_of(join)))
+            ends.append(self._side(come, inner))
+        if not meets:
+            return [come for each in ends for come in each]
         parting = Parting(self._cfg, node.block, join, contents, frozenset(self._passed[passed:]))
         return self._joins.meet(node, ends, parting, residues)
+
+
+def _meets(program: Program, node: Node, threads: int) -> bool:
+    """Tell whether threads of different sides go on together from their join.
+
+    Whole warps that may begin a further round before they come there are roles of their own from now on.
+    """
+    is_by_warp = all(holds_whole_warps(each, node.threads, threads) for each in node.sides)
+    return not is_by_warp or program.regions.is_in_round(node.block)
 
 
 def _options(decider: NamingDecider, effort: Effort) -> Options:

@@ -76,7 +76,7 @@ class Variables:
             pins = dict(zip(self.live[node], env, strict=True))
             assigned = dict(target.assigned)
             found = self._moved[key] = tuple(
-                self._number(assigned[name], pins) if name in assigned else pins[name] for name in live
+                self._number(assigned[name], pins, name) if name in assigned else pins[name] for name in live
             )
         return found
 
@@ -130,10 +130,11 @@ class Variables:
             event, operands={name: put_in(value) for name, value in event.operands.items()}, access=access
         )
 
-    def _number(self, value: int | Form, pins: Mapping[Atom, int]) -> int:
+    def _number(self, value: int | Form, pins: Mapping[Atom, int], *assigned: Atom) -> int:
+        """Return the number that a value is, of a variable that is assigned. Raises NumbersNeededError."""
         found = with_pins(value, pins, self._threads) if isinstance(value, Form) else value
         if not isinstance(found, int) or not 0 <= found < LARGEST:
-            raise NumbersNeededError(variables_in(value))
+            raise NumbersNeededError(variables_in(value) or assigned)
         return found
 
     def _point(self, node: int) -> int:
@@ -154,7 +155,7 @@ class Variables:
             for target in self._taken(node, component, pins):
                 assigned = dict(target.assigned)
                 then = tuple(
-                    self._number(assigned[name], pins) if name in assigned else pins[name]
+                    self._number(assigned[name], pins, name) if name in assigned else pins[name]
                     for name in own[target.node]
                 )
                 known = seen.setdefault(target.node, set())

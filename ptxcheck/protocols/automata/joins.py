@@ -3,24 +3,29 @@
 Property: who goes on from a join together holds what each of the threads held where it came there.
 
 Argument: threads of different sides are different ones, and what they have found apart has names of their own
-(`parted_names`). Where one side comes to the join in several ways, what differs between the ways is a symbol from there
-on, which stands for either.
+(`parted_names`). Where one side comes to the join in several ways, a predicate that each way has answered, and so knows
+as a number, is again what it was before (`path_answers`); what else differs between the ways is a symbol from there on,
+which stands for either.
 
 Not covered: sides of which some threads end in one way and come to the join in another: these are not followed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from ...cfg.cfg import Cfg
+from ...ir import Register
 from ..symex.values.kinds import Kind
-from ..symex.values.symbol import LANE, WARP, atom
+from ..symex.values.symbol import LANE, WARP, Form, Value, atom
 from ..symex.values.trace import NotFollowedError, ThreadSet
 from .loop_heads import LoopHeads
 from .nodes import Node, Target
 from .parted_names import Parting, told_apart
+from .path_answers import answered
 from .valuations import Valuation, key_of, restricted, united
 
 
@@ -39,16 +44,18 @@ class Come:
 class Joins:
     """The joins of one kernel."""
 
-    def __init__(self, cfg: Cfg, heads: LoopHeads, threads: int) -> None:
+    def __init__(self, cfg: Cfg, heads: LoopHeads, nodes: Sequence[Node], threads: int) -> None:
         self._cfg = cfg
         self._heads = heads
+        self._nodes = nodes
         self._threads = threads
 
     def meet(
         self, node: Node, ends: Sequence[Sequence[Come]], parting: Parting, residues: Mapping[int, int]
     ) -> list[Come]:
         """Return how the threads of some sides go on together from their join. Raises NotFollowedError."""
-        came = [self._together(each, parting) for each in ends if each]
+        sides = zip(node.targets, ends, strict=True)
+        came = [self._together(each, parting, first.node) for first, each in sides if each]
         if not came:
             return []
         parting.check()
@@ -57,8 +64,11 @@ class Joins:
         contents = united(told_apart([(each.threads, each.contents) for each in came], parting))
         return [Come(slots, node.block, parting.join, threads, contents, residues)]
 
-    def _together(self, ends: Sequence[Come], parting: Parting) -> Come:
-        """Return how threads come to a join in whichever way: what differs between the ways is a symbol."""
+    def _together(self, ends: Sequence[Come], parting: Parting, began: int) -> Come:
+        """Return how threads come to a join in whichever way: what differs between the ways is a symbol.
+
+        `began` is the node that the threads of the side began with.
+        """
         join = parting.join
         first = ends[0]
         if len(ends) == 1:
@@ -67,20 +77,46 @@ class Joins:
         for each in ends:
             by_threads.setdefault(each.threads, []).append(each)
         if len(by_threads) > 1:
-            return self._united([self._together(each, parting) for each in by_threads.values()], parting)
+            groups = [self._together(each, parting, began) for each in by_threads.values()]
+            return self._united(groups, parting)
         live, count = self._heads.live[join], self._threads
         ways = [restricted(each.contents, live, first.threads, count) for each in ends]
         keys = [dict(key_of(way)) for way in ways]
         contents = dict(ways[0])
+        known = self._known_again(ends, ways, parting, began)
         for register in sorted({r for way in ways for r in way}):
             held = {key.get(register) for key in keys}
-            if len(held) > 1:
+            if register in known:
+                contents[register] = [(first.threads, known[register])]
+            elif len(held) > 1:
                 symbol = atom(
                     Kind.WIDENED, -1 - join, register.name, str(register.scope), differs=LANE | WARP
                 )
                 contents[register] = [(first.threads, symbol)]
         slots = tuple(slot for each in ends for slot in each.slots)
         return Come(slots, first.source, join, first.threads, contents, first.residues)
+
+    def _known_again(
+        self, ends: Sequence[Come], ways: Sequence[Valuation], parting: Parting, began: int
+    ) -> dict[Register, Form]:
+        """Return the predicates that hold in each way what they held where threads parted, answered or not."""
+        threads = ends[0].threads
+        before = {
+            register: value
+            for register, value in _of_all(restricted(parting.contents, ways[0], threads, self._threads))
+            if isinstance(value, Form) and parting.is_unchanged(value)
+        }
+        if not before:
+            return {}
+        found = dict(before)
+        for each, way in zip(ends, ways, strict=True):
+            held = dict(_of_all(way))
+            for answers in answered(self._nodes, began, each.slots, frozenset(before.values())):
+                for register, form in before.items():
+                    value, answer = held.get(register), answers.get(form)
+                    if value != form and (answer is None or value != int(answer)):
+                        found.pop(register, None)
+        return found
 
     def _united(self, ends: Sequence[Come], parting: Parting) -> Come:
         """Return how different threads come to a join."""
@@ -93,3 +129,10 @@ class Joins:
         slots = tuple(slot for each in ends for slot in each.slots)
         contents = united(told_apart([(each.threads, each.contents) for each in ends], parting))
         return Come(slots, ends[0].source, join, threads, contents, ends[0].residues)
+
+
+def _of_all(valuation: Valuation) -> Iterator[tuple[Register, Value]]:
+    """Yield the registers that hold one value for all threads, which is no array."""
+    for register, pieces in valuation.items():
+        if len(pieces) == 1 and not isinstance(pieces[0][1], np.ndarray):
+            yield register, pieces[0][1]

@@ -104,6 +104,11 @@ class LoopHeads:
             if any(target not in loop.blocks for target in cfg.successors[block])
         ]
 
+    def widen_around(self, block: int) -> None:
+        """Widen what changes from round to round in the loops around a block. Raises RestartError if something does."""
+        for loop in self._program.cfg.loops_around(block):
+            self._ways.widen(loop.header)
+
     def is_head(self, block: int) -> bool:
         """Tell whether a loop begins at a block."""
         return block in self._loops

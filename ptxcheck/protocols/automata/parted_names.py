@@ -23,7 +23,7 @@ from functools import cached_property
 from ...cfg.cfg import Cfg
 from ..symex.values.kinds import Kind
 from ..symex.values.recurrent_arithmetic import COUNTED
-from ..symex.values.symbol import LANE, WARP, Atom, Form
+from ..symex.values.symbol import LANE, VARYING, WARP, Atom, Form
 from ..symex.values.trace import NotFollowedError, ThreadSet
 from ..symex.values.traversal import walk
 from .received_values import is_received, renamed
@@ -61,9 +61,22 @@ class Parting:
             return place_of(name) not in self.passed
         return name in self._held
 
+    def is_unchanged(self, value: Form) -> bool:
+        """Tell whether a value that was held where they parted is one number for all of them, and still that one."""
+        if value.differs or value.origin & VARYING or self._begins_round:
+            return False
+        names = walk(value.terms, lambda name: name.inner_kind not in _FOUND)
+        return all(
+            self.is_common(name) and not is_received(name) for name in names if name.inner_kind in _FOUND
+        )
+
+    @property
+    def _begins_round(self) -> bool:
+        return any(loop.header in self.passed for loop in self.cfg.loops_around(self.block))
+
     @cached_property
     def _held(self) -> frozenset[Atom]:
-        if any(loop.header in self.passed for loop in self.cfg.loops_around(self.block)):
+        if self._begins_round:
             return frozenset()
         return frozenset(_found_in(self.contents))
 

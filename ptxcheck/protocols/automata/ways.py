@@ -81,6 +81,20 @@ class Ways:
         start = self._program.cfg.blocks[header].start
         raise NotFollowedError("too many ways to begin a round of a loop", start)
 
+    def widen(self, header: int) -> None:
+        """Widen what threads hold at the header of a loop in several forms that are no numbers.
+
+        Raises RestartError where there is something.
+        """
+        values: dict[Register, set[object]] = {}
+        for _, _, key in self._seen.of(header):
+            _add(key, values)
+        widened = self._kept.widened.setdefault(header, set())
+        growing = {register for register, each in values.items() if _are_forms(each)} - widened
+        if growing:
+            widened |= growing
+            raise RestartError((header,))
+
     def _let_vary(self, block: int, threads: ThreadSet, key: Key) -> None:
         """Let the registers that hold several numbers at a block be variables. Raises RestartError."""
         values = self._values.get((block, threads))
@@ -103,6 +117,15 @@ class Ways:
 def _add(key: Key, values: dict[Register, set[object]]) -> None:
     for register, pieces in key:
         values.setdefault(register, set()).add(pieces)
+
+
+def _are_forms(values: set[object]) -> bool:
+    """Tell whether several of these are forms that are no numbers of variables."""
+    forms = 0
+    for pieces in values:
+        assert isinstance(pieces, tuple)
+        forms += any(isinstance(value, Form) and not is_of_variables(value) for _, value in pieces)
+    return forms > 1
 
 
 def _is_number(pieces: object) -> bool:

@@ -110,3 +110,9 @@ def test_what_depends_on_something_else_is_not_of_variables() -> None:
     assert not is_of_variables(lanes.add(_form(STAGE), size, 32))
     assert not is_of_variables(size)
     assert not is_of_variables(atom(Kind.LOAD, _form(STAGE), 32))
+
+
+def test_a_variable_that_is_given_a_negative_number_has_to_be_a_number() -> None:
+    with pytest.raises(NumbersNeededError) as raised:
+        Variables(_ring(3, stage=0xFFFFFFFF), 0, 32)
+    assert raised.value.names == {STAGE}

@@ -86,6 +86,11 @@ class Regions:
         """Return the block where the sides of a branch meet."""
         return join_of(self._cfg, block)
 
+    def is_in_round(self, block: int) -> bool:
+        """Tell whether no thread begins a further round of a loop around the join before it comes there."""
+        blocks = self.of(block).blocks
+        return not any(loop.header in blocks for loop in self._cfg.loops_around(self.join(block)))
+
     def collective_in(self, region: Region) -> int | None:
         """Return a warp-collective in a region, None where there is none."""
         collectives = self._kernel.collectives

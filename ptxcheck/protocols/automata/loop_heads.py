@@ -279,6 +279,8 @@ class LoopHeads:
     ) -> Value:
         """Return a recurrent register at the header: in the first round, or in the round behind another."""
         jump = lanes.multiply(step if isinstance(step, Form) else step & _MASK, self.kept.modulus, 64)
+        if jump == 0:  # so many steps wrap around: the register holds the same again
+            return value
         if not repeats:
             return lanes.add(value, lanes.multiply(ordinal(loop.header), jump, 64), 64)
         if not self._is_affine(loop, value):

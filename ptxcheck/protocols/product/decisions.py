@@ -13,7 +13,7 @@ Not covered: what relates different directions.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from math import lcm
 from typing import TypeAlias
 
@@ -23,7 +23,7 @@ from ..symex.values.symbol import Form
 from .intervals import Interval
 from .loop_nests import Class, Ordinals, Standing, standing
 from .question_sites import Questions, Site, text_of
-from .questions import Below, Free, Named, Terms, instantiated
+from .questions import Below, Free, Named, Terms, instantiated, round_number
 
 Place: TypeAlias = tuple[Class, Ordinals]
 """A loop, and the rounds of the loops around it."""
@@ -73,7 +73,9 @@ class Decisions:
             congruence = self._questions.congruences.get(asked.terms)
             is_out = asked.equal and congruence is not None and not congruence.admits(threshold)
             truth = False if is_out else None
-            for known in (self._intervals.get((asked.terms, place)), self._host.get(asked.terms)):
+            number = round_number(asked.terms)
+            own = self._intervals.get((asked.terms, place)) if number is None else Interval(number, number)
+            for known in (own, self._host.get(asked.terms)):
                 if known is not None and truth is None:
                     truth = known.is_equal(threshold) if asked.equal else known.is_below(threshold)
             return None if truth is None else truth == asked.positive
@@ -160,6 +162,7 @@ class Decisions:
                 automaton, node, ordinals = each
                 around = self._questions.nests[automaton].loops[node.number]
                 places.update((loop, ordinals[:depth]) for depth, loop in enumerate(around))
+        self._note_rounds(places)
         self._strides = self._strides_at(standing_at)
         bases: dict[Place, int | None] = {}
         for place in sorted(places, key=lambda each: (len(each[0]), each)):
@@ -178,6 +181,13 @@ class Decisions:
         )  # fmt: skip
         host = tuple(sorted((text_of(terms), _row(known)) for terms, known in self._host.items()))
         return positions, intervals, names, free, host
+
+    def _note_rounds(self, places: Iterable[Place]) -> None:
+        """Note the numbers of the text that rounds of loops are compared with, for all rounds that somebody is in."""
+        for place in places:
+            for terms in self._questions.round_numbers.get(place[0], ()):
+                number = round_number(terms)
+                self._intervals[terms, place] = Interval(number, number)
 
     def _strides_at(self, standing_at: Sequence[tuple[int, Node, Ordinals] | None]) -> dict[Class, int]:
         """Return for each class what ordinals are compared in multiples of: by the loops that somebody is in."""

@@ -34,6 +34,7 @@ from .questions import (
     Terms,
     classified,
     related,
+    round_number,
     undivided_question,
 )
 from .reachable_questions import ReachableQuestions
@@ -109,6 +110,11 @@ class Questions:
         )
         self.marks: dict[Terms, tuple[int, ...]] = self._marks()
         """Thresholds of a direction that are asked in front of loops, and in their first rounds."""
+        self.round_numbers: dict[Class, tuple[Terms, ...]] = {}
+        """Directions that are numbers of the text, which the rounds of a loop are compared with."""
+        of_text = {key for key in self.slopes if round_number(key[0]) is not None}
+        for terms, loop in sorted(of_text, key=lambda key: (text_of(key[0]), key[1])):
+            self.round_numbers[loop] = (*self.round_numbers.get(loop, ()), terms)
 
     def site(self, automaton: int, node: int) -> Site:
         return self._sites[automaton, node]

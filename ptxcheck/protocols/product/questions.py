@@ -34,6 +34,9 @@ from ..symex.values.traversal import walk
 Terms: TypeAlias = tuple[tuple[Atom, int], ...]
 _OF_LOOPS = frozenset({Kind.LOOP, Kind.LOOP_SHARED, Kind.LOOP_GLOBAL, Kind.LOOP_MEMORY})
 """What a loop has computed that is not followed, perhaps from what was read from shared memory in front of it."""
+_ROUNDS = "rounds"
+_MOST_ROUNDS = 24
+"""The largest number of the text that rounds are told apart by: each one of them is a state."""
 _OF_GROUP = OF_ROUND | {Kind.WIDENED, Kind.LANES, Kind.OPERAND}
 
 
@@ -95,6 +98,18 @@ class OfVariables:
 Asked: TypeAlias = Below | Named | OfReceived | OfStrand | OfVariables | Polled | Free | bool
 
 
+def round_number(terms: Terms) -> int | None:
+    """Return the number of the text that rounds are compared with by a direction; None for any other direction.
+
+    None, too, for a large one: no state knows it then, so that states are alike up to the rounds before.
+    """
+    name = terms[0][0] if len(terms) == 1 else None
+    if name is None or name.kind is not Kind.CONSTANT or name[1] != _ROUNDS:
+        return None
+    number = name[2]
+    return number if isinstance(number, int) and number <= _MOST_ROUNDS else None
+
+
 def classified(node: Node, modulus: int, of_shared: Collection[Atom] = ()) -> Asked:
     """Return what a node asks; symbols of `of_shared` are computed from what threads have read from shared memory."""
     question = node.question
@@ -149,8 +164,7 @@ def _below(question: Question, residues: Mapping[int, int], modulus: int) -> Bel
     terms, constant, rates = split
     bound = condition.bound - constant
     if not terms and rates:
-        # What a round is compared with is a number that no state knows: states are alike up to the rounds before.
-        terms, bound = [(atom(Kind.CONSTANT, "rounds", bound).terms[0][0], -1)], 0
+        terms, bound = [(atom(Kind.CONSTANT, _ROUNDS, bound).terms[0][0], -1)], 0
     scale = gcd(*(factor for _, factor in terms)) if terms else 1
     if scale != 1:
         return None  # a multiple that wraps around is another question than the number itself

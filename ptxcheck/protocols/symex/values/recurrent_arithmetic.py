@@ -22,6 +22,9 @@ COUNTED = frozenset({Kind.ORDINAL, Kind.WIDENED})
 _NOT_COMPUTED = frozenset({Kind.LOAD, Kind.SETP, Kind.OPCODE})
 """Kinds of atoms that stand for what rounds of a loop change."""
 _LARGEST_DIVISOR = 64
+_LARGEST_PERIOD = 512
+_SOON = 4
+"""A number that rounds change by multiples of so many of its high bits wraps around in few of them."""
 _WORD = 32
 
 
@@ -86,6 +89,8 @@ def with_bits(op: Op, form: Form, bits: int) -> Form | int | None:
 def shifted(form: Form, amount: int, width: int, *, arithmetic: bool) -> Form | int | None:
     """Return `form >> amount`."""
     size = 1 << amount
+    if any(abs(factor) >> width - _SOON for _, factor in form.terms):
+        return None
     if all(factor % size == 0 for _, factor in form.terms):
         return _divided(form, size)
     if amount == width - 1 and (_is_natural(form) or _is_natural_product(form)):
@@ -233,7 +238,7 @@ def _missing(part: Atom, size: int, known: dict[Atom, tuple[int, bool]]) -> int:
                 found = _least_common(found, size // gcd(size, factor))
             elif factor % size:
                 return 1
-    return found
+    return found if found <= _LARGEST_PERIOD else 1
 
 
 def _whole_quotient(part: Atom) -> tuple[Form, int] | None:
@@ -260,6 +265,8 @@ def _period_by(part: Atom) -> int:
             return 1 << mask.bit_length()
         case (Kind.SHR | Kind.SAR, _, int(amount), *_) if 0 < amount < 16:
             return 1 << amount
+        case (Kind.SHR | Kind.SAR, _, int(amount), *_) if 16 <= amount < 64:
+            return 1 << 64  # high bits: known where rounds wrap around to the same number
         case (Kind.DIV | Kind.REM, _, int(divisor), *_) if 1 < divisor < 1 << 12:
             return divisor
         case (Kind.MULHI, _, int(factor), int(width), *_) if factor > 0:

@@ -20,6 +20,7 @@ from typing import TypeAlias
 from ..automata.environments import Env
 from ..automata.nodes import Node
 from ..symex.values.symbol import Form
+from .held_numbers import is_held
 from .intervals import Interval
 from .loop_nests import Class, Ordinals, Standing, standing
 from .question_sites import Questions, Site, text_of
@@ -116,6 +117,8 @@ class Decisions:
             if congruence is not None and not now.is_empty:
                 now = congruence.tightened(now)
             self._intervals[asked.terms, place] = now
+            if asked.held:
+                return not now.is_empty
             host = now.within(self._host.get(asked.terms, Interval()))
             rounded = host.rounded(self._questions.marks.get(asked.terms, ()))
             if rounded != Interval():
@@ -139,8 +142,9 @@ class Decisions:
         return True
 
     def known(self) -> Iterator[tuple[Terms, Interval]]:
-        """Yield what is known of directions, each in the rounds that it was asked in, and for the whole launch."""
-        yield from ((terms, each) for (terms, _), each in self._intervals.items())
+        """Yield what is known of what the host passes, in the rounds that it was asked in, and for the whole launch."""
+        own = ((terms, each) for (terms, _), each in self._intervals.items())
+        yield from ((terms, each) for terms, each in own if not is_held(terms))
         yield from self._host.items()
 
     def answers(self) -> Iterator[tuple[Form, bool]]:

@@ -22,6 +22,7 @@ from ..automata.known_residues import Residue
 from ..automata.nodes import Node
 from ..symex.values.symbol import Atom
 from .congruences import Congruence, congruence_of
+from .held_numbers import is_of_group, named
 from .loop_nests import Class, Nest, nest_of
 from .questions import (
     Asked,
@@ -39,6 +40,9 @@ from .questions import (
 )
 from .reachable_questions import ReachableQuestions
 from .roles import Role
+
+_IN_NO_LOOP = -1
+"""What stands for a loop inside another one, where no loop there counts what is asked about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,13 +73,17 @@ class Questions:
             if node.question is not None
         }
         for at in _behind_own(automata, roles, asked):
-            if isinstance(asked.get(at), Free):
+            each = asked.get(at)
+            if isinstance(each, Free) or (isinstance(each, Below) and is_of_group(each)):
                 asked[at] = OfStrand()
         quotients = related(each for each in asked.values() if isinstance(each, Below))
         for (number, node_number), each in asked.items():
             if isinstance(each, Below) and each.terms in quotients:
                 each = undivided_question(each)
-            self._sites[number, node_number] = self._site(number, automata[number].nodes[node_number], each)
+            node = automata[number].nodes[node_number]
+            if isinstance(each, Below) and each.held:
+                each = named(each, number, automata[number], node, self.nests[number].classes) or Free()
+            self._sites[number, node_number] = self._site(number, node, each)
         self._place_constants()
         self.congruences: dict[Terms, Congruence] = {}
         """Residues of directions."""
@@ -129,6 +137,9 @@ class Questions:
         if isinstance(asked, Below) and asked.slopes:
             depth = min(node.loops.index(header) for header, _ in asked.slopes)
             return Site(asked, classes[node.loops[depth]], depth)
+        if isinstance(asked, Below) and asked.held:
+            depth = node.loops.index(asked.held[-1])
+            return Site(asked, (*classes[node.loops[depth]], _IN_NO_LOOP), depth + 1)
         if isinstance(asked, Named) and asked.ordinals:
             depth = max(node.loops.index(header) for header in asked.ordinals)
             return Site(asked, classes[node.loops[depth]], depth)
@@ -175,7 +186,11 @@ class Questions:
     def _marks(self) -> dict[Terms, tuple[int, ...]]:
         found: dict[Terms, set[int]] = {}
         for site in self._sites.values():
-            if isinstance(site.asked, Below) and site.asked.terms and not site.asked.equal:
+            if (
+                isinstance(site.asked, Below)
+                and site.asked.terms
+                and not (site.asked.equal or site.asked.held)
+            ):
                 found.setdefault(site.asked.terms, set()).add(site.asked.constant)
         return {terms: tuple(sorted(numbers)) for terms, numbers in found.items()}
 

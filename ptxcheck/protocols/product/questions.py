@@ -13,7 +13,7 @@ in each round of the outer one: there is more freedom than the kernel has."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable, Mapping
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import gcd
 from typing import TypeAlias
@@ -54,6 +54,8 @@ class Below:
     """It asks whether the direction is the threshold."""
     is_plain: bool = True
     """It is on one size, by steps of one: what is compared does not wrap around where the size does not."""
+    held: tuple[int, ...] = ()
+    """Headers of loops around of which each round has a direction of its own, outermost first."""
 
     def threshold(self, ordinals: Mapping[int, int]) -> int:
         return self.constant + sum(slope * ordinals[header] for header, slope in self.slopes)
@@ -129,7 +131,11 @@ def classified(node: Node, modulus: int, of_shared: Collection[Atom] = ()) -> As
             or not {*of_group}.isdisjoint(of_shared)
             or any(each.inner_kind in _OF_LOOPS for each in of_group)
         )
-        return OfStrand() if is_own else Free()
+        if is_own:
+            return OfStrand()
+        is_held = all(each.inner_kind is Kind.WIDENED for each in of_group)
+        asked = _below(question, residues, modulus) if is_held else None
+        return asked if isinstance(asked, Below) and asked.held else Free()
     found = _below(question, residues, modulus)
     if found is not None:
         return found
@@ -161,7 +167,10 @@ def _below(question: Question, residues: Mapping[int, int], modulus: int) -> Bel
     split = _split(condition.form, residues, modulus)
     if split is None:
         return None
-    terms, constant, rates = split
+    terms, constant, rates, held = split
+    loops = list(residues)
+    if held and any(loops.index(header) <= loops.index(held[-1]) for header in rates):
+        return None
     bound = condition.bound - constant
     if not terms and rates:
         terms, bound = [(atom(Kind.CONSTANT, _ROUNDS, bound).terms[0][0], -1)], 0
@@ -175,12 +184,12 @@ def _below(question: Question, residues: Mapping[int, int], modulus: int) -> Bel
     is_plain = len(terms) == 1 and all(abs(slope) == 1 for _, slope in slopes)
     if condition.relation in ("eq", "ne"):
         is_equal = positive == (condition.relation == "eq")
-        return Below(primitive, bound // scale, slopes, is_equal, True, is_plain)
+        return Below(primitive, bound // scale, slopes, is_equal, True, is_plain, held)
     # scale * direction + ordinals < bound
     if scale > 0:
-        return Below(primitive, bound, slopes, positive, False, is_plain)
+        return Below(primitive, bound, slopes, positive, False, is_plain, held)
     # direction > -bound, that is, not below the next integer
-    return Below(primitive, 1 - bound, slopes, not positive, False, is_plain)
+    return Below(primitive, 1 - bound, slopes, not positive, False, is_plain, held)
 
 
 def related(questions: Iterable[Below]) -> frozenset[Terms]:
@@ -207,20 +216,24 @@ def undivided_question(asked: Below) -> Below:
     if found is None:
         return asked
     dividend, divisor = found
-    if any(each.kind in COUNTED for each in walk(dividend.terms)) or [f for _, f in dividend.terms] != [1]:
+    if any(each.kind is Kind.ORDINAL for each, _ in dividend.terms) or [f for _, f in dividend.terms] != [1]:
         return asked
     slopes = tuple((header, divisor * slope) for header, slope in asked.slopes)
     threshold = divisor * (asked.constant - 1) + 1 if is_negative else divisor * asked.constant
     constant = threshold - dividend.constant
-    return Below(dividend.terms, constant, slopes, asked.positive, False, is_plain=False)
+    return Below(dividend.terms, constant, slopes, asked.positive, False, is_plain=False, held=asked.held)
 
 
 def _split(
     form: Form, residues: Mapping[int, int], modulus: int
-) -> tuple[list[tuple[Atom, int]], int, dict[int, int]] | None:
-    """Return a form as terms of the host, a constant, and the factors of ordinals of loops; None for another form."""
+) -> tuple[list[tuple[Atom, int]], int, dict[int, int], tuple[int, ...]] | None:
+    """Return a form as terms, a constant, and the factors of ordinals of loops; None for another form.
+
+    And the loops, outermost first, of which each round has terms of its own.
+    """
     terms: list[tuple[Atom, int]] = []
     constant, rates = form.constant, dict[int, int]()
+    held: set[int] = set()
     for name, factor in form.terms:
         if name.kind is Kind.ORDINAL:
             header = int(str(name[1]))
@@ -228,11 +241,28 @@ def _split(
                 return None
             rates[header] = factor // modulus
             constant -= factor // modulus * residues[header]
-        elif any(each.kind in COUNTED for each in walk(name)):
-            return None
         else:
+            rounds = _rounds_in(name, list(residues))
+            if rounds is None:
+                return None
+            held |= rounds
             terms.append((name, factor))
-    return terms, constant, rates
+    return terms, constant, rates, tuple(header for header in residues if header in held)
+
+
+def _rounds_in(name: Atom, loops: Sequence[int]) -> frozenset[int] | None:
+    """Return the headers of the loops whose rounds have another number each for what an atom stands for.
+
+    None where it is no number that threads hold for a round of those loops.
+    """
+    outside = walk(name, lambda each: each.inner_kind is not Kind.LOAD)
+    if any(each.inner_kind is Kind.ORDINAL for each in outside):
+        return None
+    counted = [each for each in walk(name) if each.inner_kind in COUNTED]
+    found = frozenset(int(str(each.inner[1])) for each in counted)
+    if any(each.differs for each in counted) or not found.issubset(loops):
+        return None
+    return found
 
 
 def _counts_in_addresses(name: Atom) -> bool:

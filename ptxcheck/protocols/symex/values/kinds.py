@@ -91,6 +91,7 @@ class Kind(StrEnum):
     ORDINAL = "ordinal"
     WIDENED = "widened"
     VARIABLE = "variable"
+    HELD = "held"
     CONSTANT = "constant"
     OPCODE = "opcode"
 

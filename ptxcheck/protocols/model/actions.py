@@ -210,6 +210,8 @@ class Wait:
     """False for `.relaxed`: nothing that others published is seen without a fence."""
     wide: bool = True
     """False for the scope of a CTA: ordinary writes of other CTAs are not seen."""
+    observes: bool = False
+    """Its thread only waits from here on, and nobody waits for it."""
 
 
 @dataclass(frozen=True, slots=True)

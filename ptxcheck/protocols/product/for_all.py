@@ -41,6 +41,7 @@ from ..symex.values.traversal import walk
 from .congruences import congruence_of
 from .decisions import Questions
 from .exploration import Exploration, Explored
+from .observers import with_observers
 from .operations import Failure
 from .polls import polls_of_lanes
 from .questions import Below, Named, OfReceived
@@ -215,7 +216,7 @@ class _Kernel:
         stored = Stores(cfg, self.program.facts).numbers
         try:
             automata = self._automata(kept)
-            roles = roles_of(cfg, automata, MEANINGS, stored, self.given, self.effort)
+            roles = with_observers(cfg, roles_of(cfg, automata, MEANINGS, stored, self.given, self.effort))
             words = WordUses(roles, kept.words)
             uses = ReceivedUses(cfg, automata, roles, kept.received.points)
             setup = Setup(

@@ -5,8 +5,8 @@ wait observes the same one.
 
 Argument: that of `order.phases`. (1) What counts in phase k knows the completion of phase k-1: by its landmark, or by
 those of all that counted in it, where that was no asynchronous work. (2) A wait for phase k knows the completion of
-k-1. (3) The completion of phase k+1 knows all waits for k. (4) Announcements of bytes and raised counts are known by
-some arrival of their phase.
+k-1. (3) The completion of phase k+1 knows all waits for k, or they are of strands that only observe. (4) Announcements
+of bytes and raised counts are known by some arrival of their phase.
 
 Not covered: announcements that come late and do no harm, as the bytes do not balance without them; older states
 than that of the last phase; states of arrivals by other strands, where actions may be repeated.
@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from ..model.actions import Amount
 from ..model.outcome import MAX_COUNT, Equation, Flaw
-from ..order.axioms import BARRIER_LEFT, LATE_INIT
+from ..order.axioms import BARRIER_LEFT, LATE_INIT, LATE_OBSERVER
 from ..symex.values.symbol import Form, plus
 from .operations import (
     ArriveStep,
@@ -262,8 +262,7 @@ def _finish(state: State, barrier: int, word: Word, strand: int, point: int) -> 
     if word.is_asynchronous:
         word.was_asynchronous = True
         known |= clocks.get(("work", barrier), 0)
-    if word.waits & ~known:
-        raise Unproved(Flaw.MISSED_PHASE.value, strand, point)
+    _check_waits(state, word.waits & ~known, strand, point)
     before, event = (
         state.setup.completion[barrier][word.parity ^ 1],
         state.setup.completion[barrier][word.parity],
@@ -282,6 +281,17 @@ def _finish(state: State, barrier: int, word: Word, strand: int, point: int) -> 
     word.commits = frozenset()
     if word.tokens:
         word.tokens = {name: min(age + 1, 2) for name, age in word.tokens.items()}
+
+
+def _check_waits(state: State, late: Bits, strand: int, point: int) -> None:
+    """Check that those who may still be about to wait for the phase before only observe."""
+    looks = state.setup.looks
+    while late:
+        bit = late & -late
+        late ^= bit
+        if bit not in looks:
+            raise Unproved(Flaw.MISSED_PHASE.value, strand, point)
+        state.facts.take(LATE_OBSERVER, looks[bit])
 
 
 def _check_announced(state: State, barrier: int, word: Word, strand: int, point: int) -> None:

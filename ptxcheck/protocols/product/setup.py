@@ -78,6 +78,8 @@ class Setup(Inventory):
             made.finished,
             made.register_changes,
         )
+        self.looks = made.looks
+        """Where strands wait that only observe, by the landmark of the wait."""
         self._gather_tensor(made)
         self._gather(made.kinds, made.far_arrivals)
 

@@ -119,6 +119,8 @@ class Steps:
         self.far_arrivals: Bits = 0
         """Landmarks of what counts at once in mbarriers of other CTAs."""
         self.register_changes: Bits = 0
+        self.looks: dict[Bits, int] = {}
+        """Where strands wait that only observe, by the landmark of the wait."""
         self.by_value: list[dict[Action, Step]] = [
             {action: self._step(strand, action) for action in own}
             for strand, own in enumerate(inventory.unique)
@@ -267,7 +269,9 @@ class Steps:
     def _counting(self, strand: int, action: Arrive | Expect | AsyncArrive | Wait) -> Step:
         number = self._inventory.number_of[action.barrier]
         if isinstance(action, Wait):
-            event = self._bit("wait", strand, number)
+            event = self._bit("look" if action.observes else "wait", strand, number)
+            if action.observes:
+                self.looks.setdefault(event, action.point)
             return WaitStep(
                 action.point, number, action.parity, action.token, action.acquires, action.wide, event
             )

@@ -7,7 +7,7 @@ import pytest
 from ptxcheck.protocols.model.mechanisms import MEANINGS
 from ptxcheck.protocols.product.decisions import AskedAgainError, Decisions
 from ptxcheck.protocols.product.question_sites import Questions
-from ptxcheck.protocols.product.questions import Free, OfStrand, Polled
+from ptxcheck.protocols.product.questions import Below, Free, OfStrand, Polled
 from ptxcheck.protocols.product.roles import roles_of
 from ptxcheck.terms.effort import Effort
 
@@ -22,7 +22,7 @@ def questions_of(name: str) -> Questions:
 
 
 def test_who_asks_again_before_the_others_have_the_answer_is_not_followed() -> None:
-    questions = questions_of("waits/turn_of_all")
+    questions = questions_of("roles/rounds_of_two_warps")
     node = next(node for node, asked in questions.asked() if isinstance(asked, Free))
     decisions = Decisions(questions)
     ordinals = (0,) * len(node.loops)
@@ -39,4 +39,30 @@ def test_behind_a_poll_each_strand_decides_alone() -> None:
     assert any(isinstance(each, Polled) for each in asked)
     assert any(isinstance(each, OfStrand) for each in asked)
     assert not any(isinstance(each, Free) for each in asked)
-    assert any(isinstance(each, Free) for _, each in questions_of("waits/turn_of_all").asked())
+    assert any(isinstance(each, Free) for _, each in questions_of("roles/rounds_of_two_warps").asked())
+
+
+def test_what_threads_hold_for_a_round_is_one_number_in_that_round_alone() -> None:
+    questions = questions_of("waits/turn_of_all")
+    node = next(n for n, asked in questions.asked() if isinstance(asked, Below) and asked.held)
+    decisions = Decisions(questions)
+    assert decisions.decide(0, node, (3,), True)
+    assert [decisions.answer(0, node, (3,), strand) for strand in range(3)] == [True] * 3
+    assert decisions.answer(0, node, (4,), 0) is None
+    assert decisions.decide(0, node, (4,), False)
+    assert decisions.answer(0, node, (3,), 0)
+    assert not [*decisions.known()], "it is no number that the host passes"
+
+
+def test_a_count_that_is_loaded_has_thresholds() -> None:
+    """The consumer has asked whether there is a first step; the producer asks in its loop."""
+    questions = questions_of("persistent/steps_from_a_table")
+    held = [(node, asked) for node, asked in questions.asked() if isinstance(asked, Below) and asked.held]
+    assert len({asked.terms for _, asked in held}) == 1
+    first = next(node for node, asked in held if not asked.slopes)
+    others = [node for node, asked in held if asked.slopes]
+    decisions = Decisions(questions)
+    assert decisions.decide(0, first, (2,), True)
+    for node in others:
+        assert decisions.answer(0, node, (2, 0), 0) is not None
+        assert decisions.answer(0, node, (3, 0), 0) is None

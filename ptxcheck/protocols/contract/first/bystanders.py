@@ -11,11 +11,10 @@ and so does one that leaves results in global memory between its waits: they hav
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Set
+from collections.abc import Callable, Set
 from dataclasses import dataclass, replace
 
 from ....cfg.cfg import Cfg
-from ....opcodes.spec import Trait
 from ....verdict import Property
 from ...model.actions import (
     Action,
@@ -31,18 +30,15 @@ from ...model.actions import (
 )
 from ...model.mechanisms import PROPERTY_OF
 from ...model.outcome import Flaw, Outcome, Problem
+from ...model.outside import leaves_results
 from ...model.sync_objects import WarpBarrier
 from ...order.axioms import LATE_OBSERVER
 from ...proof.coalesced_accesses import without_accesses
 from ...proof.evidence import SEPARATE
 from ...proof.simulate import scheduled_steps
-from ...symex.slice.kernel import NO_EVENTS
-from .outside import writes_outside
 
 _LATE = frozenset({Flaw.MISSED_PHASE, Flaw.DEADLOCK})
 """Flaws that somebody causes by being late, and that befall him alone when nobody waits for him."""
-_ACTING = frozenset({Trait.ASYNC, Trait.BARRIER})
-"""Traits of instructions that are actions of each thread that comes to them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,38 +104,7 @@ def _does_more(cfg: Cfg, strand: Strand, end: int) -> bool:
     """Tell whether a strand hands over something, or leaves results from one of its waits on."""
     actions = strand.actions
     hands_over = any(isinstance(action, Arrive | Expect | Transfer | AsyncArrive) for action in actions)
-    return hands_over or _leaves_results(cfg, strand, actions[end].point)
-
-
-def _leaves_results(cfg: Cfg, strand: Strand, start: int) -> bool:
-    """Tell whether a strand may write memory that outlives its CTA on its way from a point to its end.
-
-    It has not come to blocks in which it would have arrived or copied something.
-    """
-    done = {action.point for action in strand.actions}
-    home = cfg.graph.block_of[start]
-    seen = {cfg.exit}
-    waiting = [(home, range(start, cfg.blocks[home].points.stop))]
-    while waiting:
-        block, points = waiting.pop()
-        if any(writes_outside(cfg.instructions[point]) for point in points):
-            return True
-        onward = {edge.target for edge in cfg.graph.outgoing[block]} - seen
-        seen |= onward
-        entered = [(each, cfg.blocks[each].points) for each in onward]
-        waiting.extend((each, points) for each, points in entered if not _would_act(cfg, points, done))
-    return False
-
-
-def _would_act(cfg: Cfg, points: Iterable[int], done: Set[int]) -> bool:
-    """Tell whether threads that come to some points do something there that is not among what was done."""
-    return any(
-        cfg.instructions[point].guard is None
-        and not cfg.instructions[point].operation.traits.isdisjoint(_ACTING)
-        and cfg.instructions[point].operation.op not in NO_EVENTS
-        and point not in done
-        for point in points
-    )
+    return hands_over or leaves_results(cfg, {action.point for action in actions}, actions[end].point)
 
 
 def _comes_to_its_end(protocol: Protocol) -> bool:

@@ -19,11 +19,11 @@ from ....cfg.graph import Edge, EdgeKind
 from ....ir import Component, Instruction, Register
 from ....opcodes.op import Op
 from ....opcodes.spec import Trait
+from ...model.outside import writes_outside
 from ...proof.first.paths import Plan, Side
 from ...symex.values.approximated_terms import sources_of
 from ...symex.values.kinds import Kind
 from ...symex.values.symbol import Atom, Condition, show_atom
-from .outside import writes_outside
 
 _PLACE = "%clusterid."
 _PLACES = frozenset({"%ctaid", "%clusterid", "%cluster_ctaid"})

@@ -1,0 +1,130 @@
+"""Strands that from some place on only wait, and that hand nothing to anybody.
+
+Property: what `with_observers` marks are waits behind which their strand does nothing that another strand, or anybody
+behind the kernel, could see but its end.
+
+Argument: compilers let a whole warpgroup wait for a slot that one of its threads fills. Nobody waits for the other
+warps, so what the others do is the same in every schedule, whether these are ever late or not; that none of them is
+two phases late is an axiom, which is taken where the phases do not show it (`order.axioms.LATE_OBSERVER`). It is not
+taken where one strand ends phase after phase and waits for nobody else in between.
+
+Not covered: a strand that fills slots, hands them back or leaves results has reason to be late.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence, Set
+from dataclasses import replace
+
+from ...cfg.cfg import Cfg
+from ..model.actions import Action, Arrive, AsyncArrive, Barrier, Expect, Fence, Rendezvous, Transfer, Wait
+from ..model.outside import leaves_results
+from ..model.sync_objects import WarpBarrier
+from .roles import Role
+
+
+def with_observers(cfg: Cfg, roles: Sequence[Role]) -> tuple[Role, ...]:
+    """Return the strands of a kernel, with those waits marked that only observe."""
+    warps: dict[tuple[int, int], list[Role]] = {}
+    for role in roles:
+        warps.setdefault((role.info.cta, role.info.warp), []).append(role)
+    tails = {
+        id(role): tail for own in warps.values() for role, tail in zip(own, _tails(own), strict=True) if tail
+    }
+    slow = _slow(roles)
+    return tuple(_marked(cfg, role, tails[id(role)], slow) if id(role) in tails else role for role in roles)
+
+
+def _slow(roles: Sequence[Role]) -> Set[Barrier]:
+    """Return the mbarriers of which who ends a phase waits for somebody else before the next one."""
+    counting: dict[Barrier, bool] = {}
+    for role in roles:
+        actions = [action for step in role.steps.values() for action in step.actions]
+        awaited = {action.barrier for action in actions if isinstance(action, Wait)}
+        for action in actions:
+            if isinstance(action, Arrive | AsyncArrive):
+                waits = bool(awaited - {action.barrier})
+                counting[action.barrier] = counting.get(action.barrier, True) and waits
+    return {barrier for barrier, waits in counting.items() if waits}
+
+
+def _hands_over(role: Role) -> bool:
+    handing = Arrive | Expect | Transfer | AsyncArrive
+    return any(isinstance(action, handing) for step in role.steps.values() for action in step.actions)
+
+
+def _marked(cfg: Cfg, role: Role, tail: Set[int], slow: Set[Barrier]) -> Role:
+    """Return a strand with the waits marked that are in some of its steps, for phases of some mbarriers."""
+    done = frozenset(action.point for step in role.steps.values() for action in step.actions)
+    steps = dict(role.steps)
+    for number in sorted(tail):
+        step = role.steps[number]
+        waits = [action for action in step.actions if isinstance(action, Wait)]
+        if waits and not leaves_results(cfg, done, waits[0].point):
+            steps[number] = replace(step, actions=tuple(_observing(each, slow) for each in step.actions))
+    if all(step is role.steps[number] for number, step in steps.items()):
+        return role
+    variants = {key: steps[step.number] for key, step in role.variants.items()}
+    return replace(role, steps=steps, variants=variants)
+
+
+def _observing(action: Action, slow: Set[Barrier]) -> Action:
+    is_late = isinstance(action, Wait) and action.barrier in slow
+    return replace(action, observes=True) if is_late and isinstance(action, Wait) else action
+
+
+def _tails(warp: Sequence[Role]) -> list[set[int]]:
+    """Return for each strand of a warp the steps from which it comes to no action that concerns other warps.
+
+    Where lanes of the warp meet, all of them have come that far.
+    """
+    apart: Set[int] = frozenset()
+    while True:
+        tails = [set[int]() if _hands_over(role) else _tail(role, apart) for role in warp]
+        known, apart = apart, {
+            action.point
+            for role, tail in zip(warp, tails, strict=True)
+            for number, step in role.steps.items()
+            if number not in tail
+            for action in step.actions
+            if isinstance(action, Rendezvous)
+        }  # fmt: skip
+        if apart == known:
+            return tails
+
+
+def _tail(role: Role, apart: Set[int]) -> set[int]:
+    """Return the steps from which a strand concerns no other warp, nor comes to some meetings of its own."""
+    before = _sources(role)
+    acting = [
+        number
+        for number, step in role.steps.items()
+        if step.node.is_cut or not all(_concerns_nobody(each, apart) for each in step.actions)
+    ]
+    found = set(role.steps) - set(acting)
+    while acting:
+        for source in before.get(acting.pop(), ()):
+            if source in found:
+                found.remove(source)
+                acting.append(source)
+    return found
+
+
+def _sources(role: Role) -> dict[int, list[int]]:
+    """Return the steps in front of each one."""
+    by_node: dict[int, list[int]] = {}
+    for number, step in role.steps.items():
+        by_node.setdefault(step.node.number, []).append(number)
+    found: dict[int, list[int]] = {}
+    for number, step in role.steps.items():
+        for node, _, _ in step.nexts:
+            for target in by_node.get(node, ()):
+                found.setdefault(target, []).append(number)
+    return found
+
+
+def _concerns_nobody(action: Action, apart: Set[int]) -> bool:
+    """Tell whether no other warp is told anything by an action."""
+    if isinstance(action, Rendezvous):
+        return isinstance(action.name, WarpBarrier) and action.point not in apart
+    return isinstance(action, Wait | Fence)

@@ -131,9 +131,10 @@ class _Builder:
                 known[key] = number = node.number
                 if come.block != self._cfg.exit:
                     waiting.extend(self._execute(node, valuation, residues, stop))
-            arrival = self._arrival(come.source, come.block)
+            arrival = self._heads.arrival(come.source, come.block)
             for slot in come.slots:
-                slot.node, slot.arrival, slot.assigned = number, arrival, assigned
+                slot.node, slot.arrival = number, arrival
+                slot.assigned = self._joins.on_edge(come, slot, assigned)
         return left
 
     def _side(self, first: Come, stop: int) -> list[Come]:
@@ -146,6 +147,7 @@ class _Builder:
         node = self._new(source, come.threads, come.residues)
         for slot in come.slots:
             slot.node, slot.arrival = node.number, Arrival.MOVE
+            slot.assigned = come.given.get(id(slot), ())
         node.sides = tuple(parts)
         node.targets = tuple(Target() for _ in parts)
         count = self._shape.threads
@@ -163,11 +165,6 @@ class _Builder:
         if len(self._nodes) > _MOST_NODES:
             raise NotFollowedError("more places of the program than are followed", -1)
         return node
-
-    def _arrival(self, source: int, block: int) -> Arrival:
-        if block in self._kept.opened:
-            return Arrival.REPEAT if self._heads.is_repeated(source, block) else Arrival.ENTER
-        return Arrival.MOVE
 
     # -- blocks
 

@@ -32,7 +32,7 @@ def extremes_in(truth: Form) -> Iterator[Form]:
 
 def _is_extreme(name: Atom, condition: Atom) -> bool:
     compared, _ = condition_of(Form(((condition, 1),)))
-    if compared.relation != "lt":
+    if compared.relation not in ("lt", "below"):
         return False
     one, other = map(_number, name.inner[2:4])
     difference = plus(one, other, -1) if one is not None and other is not None else None

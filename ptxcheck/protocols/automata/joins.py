@@ -4,8 +4,8 @@ Property: who goes on from a join together holds what each of the threads held w
 
 Argument: threads of different sides are different ones, and what they have found apart has names of their own
 (`parted_names`). Where one side comes to the join in several ways, a predicate that each way has answered, and so knows
-as a number, is again what it was before (`path_answers`); what else differs between the ways is a symbol from there on,
-which stands for either.
+as a number, is again what it was before (`path_answers`); numbers that differ between the ways are a variable, which
+each way gives its own number (`variables`); what else differs is a symbol from there on, which stands for either.
 
 Not covered: sides of which some threads end in one way and come to the join in another: these are not followed.
 """
@@ -13,7 +13,7 @@ Not covered: sides of which some threads end in one way and come to the join in 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -23,10 +23,12 @@ from ..symex.values.kinds import Kind
 from ..symex.values.symbol import LANE, WARP, Form, Value, atom
 from ..symex.values.trace import NotFollowedError, ThreadSet
 from .loop_heads import LoopHeads
-from .nodes import Node, Target
+from .nodes import Assigned, Node, Target
 from .parted_names import Parting, told_apart
 from .path_answers import answered
 from .valuations import Valuation, key_of, restricted, united
+from .variables import behind, threads_of, variable
+from .ways import is_number
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,10 @@ class Come:
     threads: ThreadSet
     contents: Valuation
     residues: Mapping[int, int]
+    given: Mapping[int, tuple[Assigned, ...]] = field(default_factory=dict)
+    """What variables become on some of the edges, by the identity of the slot."""
+    owners: Mapping[int, ThreadSet] = field(default_factory=dict)
+    """Who comes by each of the edges, where that is not everybody."""
 
 
 class Joins:
@@ -62,7 +68,23 @@ class Joins:
         slots = tuple(slot for each in came for slot in each.slots)
         threads = sum(each.threads for each in came)
         contents = united(told_apart([(each.threads, each.contents) for each in came], parting))
-        return [Come(slots, node.block, parting.join, threads, contents, residues)]
+        return [
+            Come(slots, node.block, parting.join, threads, contents, residues, _given(came), _owners(came))
+        ]
+
+    def on_edge(self, come: Come, slot: Target, assigned: Sequence[Assigned]) -> tuple[Assigned, ...]:
+        """Return what variables become on an edge, which gives some of them numbers first.
+
+        Variables of threads that do not come by the edge become 0 there. Raises RestartError.
+        """
+        given, owners = come.given.get(id(slot), ()), come.owners.get(id(slot), come.threads)
+        found = list(given)
+        for name, value in assigned:
+            number = behind(value, given) if threads_of(name) & owners else 0
+            if number is None:
+                self._heads.kept.keep_numbers((name,))
+            found.append((name, number))
+        return tuple(found)
 
     def _together(self, ends: Sequence[Come], parting: Parting, began: int) -> Come:
         """Return how threads come to a join in whichever way: what differs between the ways is a symbol.
@@ -84,17 +106,51 @@ class Joins:
         keys = [dict(key_of(way)) for way in ways]
         contents = dict(ways[0])
         known = self._known_again(ends, ways, parting, began)
+        given = {id(slot): list(each.given.get(id(slot), ())) for each in ends for slot in each.slots}
         for register in sorted({r for way in ways for r in way}):
             held = {key.get(register) for key in keys}
             if register in known:
                 contents[register] = [(first.threads, known[register])]
             elif len(held) > 1:
-                symbol = atom(
+                symbol = self._variable(register, ends, ways, join, given) or atom(
                     Kind.WIDENED, -1 - join, register.name, str(register.scope), differs=LANE | WARP
                 )
                 contents[register] = [(first.threads, symbol)]
         slots = tuple(slot for each in ends for slot in each.slots)
-        return Come(slots, first.source, join, first.threads, contents, first.residues)
+        on_edges = {slot: tuple(each) for slot, each in given.items() if each}
+        return Come(
+            slots, first.source, join, first.threads, contents, first.residues, on_edges, _owners(ends)
+        )
+
+    def _variable(
+        self,
+        register: Register,
+        ends: Sequence[Come],
+        ways: Sequence[Valuation],
+        join: int,
+        given: Mapping[int, list[Assigned]],
+    ) -> Form | None:
+        """Return the variable that a register is from a join on, and note what it becomes on each edge.
+
+        None where it is no number in some way.
+        """
+        if self._heads.is_head(join) or not self._heads.kept.may_vary(join, register):
+            return None
+        values: dict[int, int | Form] = {}
+        for each, way in zip(ends, ways, strict=True):
+            pieces = tuple(way.get(register, ()))
+            if len(pieces) != 1 or not is_number(pieces) or pieces[0][0] != each.threads:
+                return None
+            for slot in each.slots:
+                value = pieces[0][1]
+                number = None if isinstance(value, np.ndarray) else behind(value, given[id(slot)])
+                if number is None:
+                    return None
+                values[id(slot)] = number
+        name = variable(join, register, ends[0].threads)
+        for slot_id, number in values.items():
+            given[slot_id].append((name, number))
+        return Form(((name, 1),))
 
     def _known_again(
         self, ends: Sequence[Come], ways: Sequence[Valuation], parting: Parting, began: int
@@ -128,7 +184,24 @@ class Joins:
             threads |= each.threads
         slots = tuple(slot for each in ends for slot in each.slots)
         contents = united(told_apart([(each.threads, each.contents) for each in ends], parting))
-        return Come(slots, ends[0].source, join, threads, contents, ends[0].residues)
+        return Come(
+            slots, ends[0].source, join, threads, contents, ends[0].residues, _given(ends), _owners(ends)
+        )
+
+
+def _owners(ends: Sequence[Come]) -> dict[int, ThreadSet]:
+    return {id(slot): each.owners.get(id(slot), each.threads) for each in ends for slot in each.slots}
+
+
+def _given(ends: Sequence[Come]) -> dict[int, tuple[Assigned, ...]]:
+    """Return what variables become on the edges of several sides: 0 where they are of other threads."""
+    names = dict.fromkeys(name for each in ends for own in each.given.values() for name, _ in own)
+    found: dict[int, tuple[Assigned, ...]] = {}
+    for each in ends if names else ():
+        for slot in each.slots:
+            own = dict(each.given.get(id(slot), ()))
+            found[id(slot)] = tuple((name, own.get(name, 0)) for name in names)
+    return found
 
 
 def _of_all(valuation: Valuation) -> Iterator[tuple[Register, Value]]:

@@ -26,6 +26,8 @@ from .received_values import ReceivedReads
 from .variables import Place, register_of
 
 _MOST_MODULUS = 512
+_WARP = 0xFFFFFFFF
+"""The threads of the first warp."""
 
 
 class RestartError(Exception):
@@ -96,7 +98,7 @@ class Kept:
 
         Raises RestartError where it was taken to differ between fewer of them: what was built with that is wrong.
         """
-        found = LANE | WARP if len(pieces) > 1 else lanes.differs_of(pieces[0][1])
+        found = _differs(pieces)
         known = self.differing.get((header, register))
         self.differing[header, register] = found | (known or 0)
         if known is not None and found & ~known:
@@ -124,3 +126,14 @@ class Kept:
         if wanted > 1 and modulus <= _MOST_MODULUS:
             self.modulus = modulus
             raise RestartError(self.opened | self.widened.keys())
+
+
+def _differs(pieces: Sequence[Piece]) -> int:
+    """Return between which threads the values of some pieces may differ."""
+    found, seen = 0, 0
+    for held, value in pieces:
+        found |= lanes.differs_of(value) | (WARP if seen else 0)
+        if any(held >> first & _WARP and seen >> first & _WARP for first in range(0, seen.bit_length(), 32)):
+            found |= LANE
+        seen |= held
+    return found

@@ -37,16 +37,21 @@ from ..symex.values.traversal import walk
 from .handed_words import counter
 from .journaled_sets import JournaledSets
 from .kept_loops import Kept, RestartError
-from .nodes import Assigned
+from .nodes import Arrival, Assigned
 from .received_values import is_received
 from .recurrences import Step, recurrences
 from .round_names import OF_ROUND, ordinal, place_of, times
 from .valuations import Valuation, key_of, restricted
 from .variables import is_of_variables, register_of, variable, variables_in
-from .ways import Ways
+from .ways import Ways, is_number
 
 _TOKEN_BITS = 32
 _MASK = (1 << 64) - 1
+
+
+def _variables(block: int, register: Register, pieces: Sequence[Piece]) -> list[Piece]:
+    """Return a variable for each group of threads that hold a number in a register."""
+    return [(held, Form(((variable(block, register, held), 1),))) for held, _ in pieces]
 
 
 class LoopHeads:
@@ -112,6 +117,12 @@ class LoopHeads:
     def is_head(self, block: int) -> bool:
         """Tell whether a loop begins at a block."""
         return block in self._loops
+
+    def arrival(self, source: int, block: int) -> Arrival:
+        """Return what an edge does to the ordinals of loops that are kept."""
+        if block in self.kept.opened:
+            return Arrival.REPEAT if self.is_repeated(source, block) else Arrival.ENTER
+        return Arrival.MOVE
 
     def is_repeated(self, source: int, header: int) -> bool:
         """Tell whether an edge begins a further round of a loop."""
@@ -181,7 +192,7 @@ class LoopHeads:
         varying = self.kept.variables.get(block, set()) & valuation.keys()
         found = dict(valuation)
         for register in varying:
-            found[register] = [(threads, Form(((variable(block, register, threads), 1),)))]
+            found[register] = _variables(block, register, valuation[register])
         if len(self._program.cfg.predecessors[block]) > 1:
             self._ways.note(block, threads, 0, key_of(found))
         return found
@@ -190,13 +201,14 @@ class LoopHeads:
         """Return what registers that are variables become at a block. Raises RestartError."""
         found: list[Assigned] = []
         for register in sorted(self.kept.variables.get(block, set()) & valuation.keys()):
-            name = variable(block, register, threads)
-            values = {value for _, value in valuation[register] if not isinstance(value, np.ndarray)}
-            held = sum(held for held, _ in valuation[register])
-            value = values.pop() if len(values) == 1 else None
-            if value is None or held != threads or not is_of_variables(value):
-                self.kept.keep_numbers((name,))
-            found.append((name, value))
+            pieces = valuation[register]
+            if sum(held for held, _ in pieces) != threads:
+                self.kept.keep_numbers((variable(block, register, threads),))
+            for held, value in pieces:
+                name = variable(block, register, held)
+                if isinstance(value, np.ndarray) or not is_of_variables(value):
+                    self.kept.keep_numbers((name,))
+                found.append((name, value))
         return tuple(found)
 
     def _at_head(
@@ -213,7 +225,7 @@ class LoopHeads:
         if register in self.kept.widened.get(header, ()):
             return [(threads, self._symbol(header, register, pieces))]
         if register in self.kept.variables.get(header, ()):
-            return [(threads, Form(((variable(header, register, threads), 1),)))]
+            return _variables(header, register, pieces)
         step = self._step(loop, register, valuation) if header in self.kept.opened else None
         if step is not None:
             return [
@@ -245,7 +257,7 @@ class LoopHeads:
         stale = [n for value in values for n in variables_in(value) if register_of(n)[0] in loop.blocks]
         if not stale and all(value in entered for value in values):
             return
-        if len(values) == len(pieces) == 1 and is_of_variables(values[0]):
+        if is_number(tuple(pieces)):
             if self.kept.may_vary(loop.header, register):
                 self._computed.append(register)
                 return

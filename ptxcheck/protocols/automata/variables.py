@@ -45,11 +45,25 @@ def register_of(name: Atom) -> Place:
     return int(str(name[1])), str(name[2]), str(name[3])
 
 
+def threads_of(name: Atom) -> ThreadSet:
+    """Return the threads that a variable is a number of."""
+    return int(str(name[4]), 16)
+
+
 def variables_in(value: Value) -> tuple[Atom, ...]:
     """Return the variables that a value depends on."""
     if not isinstance(value, Form) or not value.origin & VARYING:
         return ()
     return tuple(name for name in walk(value.terms) if name.kind is Kind.VARIABLE)
+
+
+def behind(value: int | Form, assigned: Iterable[tuple[Atom, int | Form]]) -> int | Form | None:
+    """Return a value in terms of what variables were before some got new numbers; None where that is not simple."""
+    own = dict(assigned)
+    names = [name for name in variables_in(value) if name in own]
+    if not names:
+        return value
+    return own[names[0]] if value == Form(((names[0], 1),)) else None
 
 
 def is_of_variables(value: Value) -> bool:

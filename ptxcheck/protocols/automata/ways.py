@@ -108,7 +108,7 @@ class Ways:
         varying = [
             register
             for register, each in values.items()
-            if len(each) > 1 and self._kept.may_vary(block, register) and all(map(_is_number, each))
+            if len(each) > 1 and self._kept.may_vary(block, register) and all(map(is_number, each))
         ]
         if varying:
             self._kept.vary(block, varying)
@@ -128,10 +128,10 @@ def _are_forms(values: set[object]) -> bool:
     return forms > 1
 
 
-def _is_number(pieces: object) -> bool:
-    """Tell whether all threads of a group hold one number that a variable may be."""
+def is_number(pieces: object) -> bool:
+    """Tell whether each of some threads holds a number that a variable may be."""
     assert isinstance(pieces, tuple)
-    (_, value), *others = pieces
-    return not others and (
+    return all(
         (isinstance(value, int) and value < LARGEST) or (isinstance(value, Form) and is_of_variables(value))
+        for _, value in pieces
     )

@@ -58,6 +58,12 @@ class LoadUses:
             elif isinstance(action, TensorWait) and action.pipeline == TENSOR_LOADS:
                 open_loads.clear()
 
+    def read_in(self, points: range) -> frozenset[int]:
+        """Return the loads of whose registers some are read in a block, or in a part of it."""
+        return frozenset(
+            load for reader in self._readers_in(points) for load in self._loads_by_reader[reader]
+        )
+
     def _read_between(self, before: int, point: int) -> frozenset[int]:
         """Return the loads of whose registers some way from one point to another passes a reader."""
         known = self._read.get((before, point))

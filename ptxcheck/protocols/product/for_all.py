@@ -48,6 +48,7 @@ from .questions import Below, Named, OfReceived
 from .received import Receiving
 from .received_uses import Uses as ReceivedUses
 from .roles import Role, roles_of
+from .settled_loads import with_settled_loads
 from .setup import Setup
 from .word_contents import Found, WordUses
 
@@ -216,7 +217,8 @@ class _Kernel:
         stored = Stores(cfg, self.program.facts).numbers
         try:
             automata = self._automata(kept)
-            roles = with_observers(cfg, roles_of(cfg, automata, MEANINGS, stored, self.given, self.effort))
+            made = roles_of(cfg, automata, MEANINGS, stored, self.given, self.effort)
+            roles = with_observers(cfg, with_settled_loads(cfg, made))
             words = WordUses(roles, kept.words)
             uses = ReceivedUses(cfg, automata, roles, kept.received.points)
             setup = Setup(

@@ -13,7 +13,7 @@ Not covered: what relates different directions.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -41,6 +41,8 @@ from .questions import (
 from .reachable_questions import ReachableQuestions
 from .roles import Role
 
+_MOST_BETWEEN = 16
+"""How far apart thresholds may be for what is known of the numbers between them to be kept from loop to loop."""
 _IN_NO_LOOP = -1
 """What stands for a loop inside another one, where no loop there counts what is asked about."""
 
@@ -192,7 +194,7 @@ class Questions:
                 and not (site.asked.equal or site.asked.held)
             ):
                 found.setdefault(site.asked.terms, set()).add(site.asked.constant)
-        return {terms: tuple(sorted(numbers)) for terms, numbers in found.items()}
+        return {terms: _filled(numbers) for terms, numbers in found.items()}
 
     def _measure(self) -> None:
         for (number, _), site in sorted(self._sites.items()):
@@ -225,6 +227,12 @@ class Questions:
         goes_on = all((slope > 0) == rises for _, slope in asked.slopes)
         first = min if rises else max
         self.first[key] = first(known, asked.constant) if goes_on and known is not None else None
+
+
+def _filled(numbers: Set[int]) -> tuple[int, ...]:
+    """Return thresholds in order, with all numbers between them if these are few: loops in a row count to them."""
+    first, last = min(numbers), max(numbers)
+    return tuple(range(first, last + 1)) if last - first <= _MOST_BETWEEN else tuple(sorted(numbers))
 
 
 def text_of(terms: Terms) -> bytes:

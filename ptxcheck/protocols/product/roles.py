@@ -5,7 +5,7 @@ Property: each thread is in one strand, and at each node the strand does what th
 Argument: warps are cut wherever an event, or a branch, is of some of their threads only. The meaning of an event is
 that which `model.lowering` gives it in a run.
 
-Not covered: waits that registers of tensor loads imply (`model.tensor_loads`): without them less is in order.
+Not covered: waits that registers of tensor loads imply: see `settled_loads`.
 """
 
 from __future__ import annotations

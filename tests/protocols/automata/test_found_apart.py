@@ -39,7 +39,9 @@ def test_a_symbol_differs_wherever_it_did_once() -> None:
 
 
 def test_several_values_at_once_differ() -> None:
-    assert Kept().differs(HEAD, TURN, [(WARPS[0], 0), (WARPS[1], 1)]) == LANE | WARP
+    assert Kept().differs(HEAD, TURN, [(WARPS[0], 0), (WARPS[1], 1)]) == WARP
+    assert Kept().differs(HEAD, TURN, [(1, 0), (WARPS[0] - 1, 1)]) & LANE
+    assert Kept().differs(HEAD, TURN, [(WARPS[0], LANES), (WARPS[1], 1)]) == LANE | WARP
 
 
 def _met(left: Value, right: Value, passed: frozenset[int], held: Valuation) -> list[Value]:

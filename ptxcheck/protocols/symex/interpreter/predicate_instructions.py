@@ -13,6 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
+
 from ....cfg.optypes import typing_of
 from ....ir import Immediate, Instruction, Pair, Register
 from ....opcodes.op import Op
@@ -20,6 +22,7 @@ from ..values import lane_arithmetic as lanes
 from ..values.compute import COMPUTE
 from ..values.floating import compared
 from ..values.kinds import Kind
+from ..values.register_file import SplitError
 from ..values.symbol import Form, Value
 from ..values.trace import ThreadSet
 from ..values.unsigned_order import compared_integers
@@ -72,6 +75,19 @@ def _masked(value: Value, width: int) -> Value:
     return value if isinstance(value, Form) else lanes.unsigned(value, width)
 
 
+def _part_by_number(a: Value, b: Value, guard: ThreadSet) -> None:
+    """Let threads in which a predicate is known apart from each other where another one is a symbol.
+
+    Some of them know the result, and it is the symbol in the others. Raises SplitError.
+    """
+    number = a if isinstance(b, Form) else b if isinstance(a, Form) else None
+    if not isinstance(number, np.ndarray):
+        return
+    holding = sum(1 << int(thread) for thread in np.flatnonzero(number & np.uint64(1))) & guard
+    if holding and holding != guard:
+        raise SplitError((holding, guard & ~holding))
+
+
 def logic_step(op: Op) -> Callable[[Cta, int, Instruction, ThreadSet], None]:
     def step(cta: Cta, _: int, instruction: Instruction, guard: ThreadSet) -> None:
         target, *sources = instruction.operands
@@ -82,6 +98,8 @@ def logic_step(op: Op) -> Callable[[Cta, int, Instruction, ThreadSet], None]:
             else cta.operands.value(source, guard)
             for source in sources
         )
+        if types.width == 1:
+            _part_by_number(a, b, guard)
         result = lanes.logic(op, a, b) if types.width == 1 else COMPUTE[op](types, [a, b], cta.threads)
         if isinstance(target, Register):
             cta.registers.write(target, guard, lanes.settle(result))

@@ -1,0 +1,124 @@
+"""Loads of tensor memory that are over because their registers have been read: see `model.tensor_loads`.
+
+Property: a wait that `with_settled_loads` puts in a step settles only loads that the strand has issued and whose
+registers it has read by then, and earlier ones.
+
+Argument: a forward analysis over the steps of a strand: which loads are open at the end of each, in their order, as far
+back as all ways to it agree. A read settles the load and what was issued before it.
+
+Not covered: loads further back than the ways to a step agree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TypeAlias
+
+from ...cfg.cfg import Cfg
+from ..automata.nodes import Arrival
+from ..model.actions import TENSOR_LOADS, Action, TensorAccess, TensorWait
+from ..model.tensor_loads import LoadUses
+from ..symex.slice.branch_sides import between
+from .roles import Role, Step
+
+_Open: TypeAlias = tuple[int, ...]
+"""Points of loads that are open, in the order of their issue."""
+_MOST_OPEN = 32
+
+
+def with_settled_loads(cfg: Cfg, roles: Sequence[Role]) -> tuple[Role, ...]:
+    """Return the strands of a kernel, with waits where loads are over."""
+    uses = LoadUses(cfg)
+    return tuple(
+        _settled(cfg, uses, role) if any(map(_loads, role.steps.values())) else role for role in roles
+    )
+
+
+def _loads(step: Step) -> bool:
+    return any(isinstance(each, TensorAccess) and each.pipeline == TENSOR_LOADS for each in step.actions)
+
+
+def _settled(cfg: Cfg, uses: LoadUses, role: Role) -> Role:
+    blocks = {step.node.number: step.node.block for step in role.steps.values()}
+    rests = {number: _read_at_end(cfg, uses, step, blocks) for number, step in role.steps.items()}
+    by_node: dict[int, list[int]] = {}
+    for number, step in role.steps.items():
+        by_node.setdefault(step.node.number, []).append(number)
+    targets = {
+        number: [target for node, _, _ in step.nexts for target in by_node[node]]
+        for number, step in role.steps.items()
+    }
+    entered = {target for own in targets.values() for target in own}
+    known: dict[int, _Open] = {number: () for number in role.steps if number not in entered}
+    waiting = list(known)
+    while waiting:
+        number = waiting.pop()
+        after, _ = _through(role.steps[number], known[number], uses, cfg, rests[number])
+        for target in targets[number]:
+            before = known.get(target)
+            now = after if before is None else _common(before, after)
+            if now != before:
+                known[target] = now
+                waiting.append(target)
+    steps = {
+        number: replace(step, actions=_through(step, known.get(number, ()), uses, cfg, rests[number])[1])
+        for number, step in role.steps.items()
+    }
+    variants = {key: steps[step.number] for key, step in role.variants.items()}
+    return replace(role, steps=steps, variants=variants)
+
+
+def _through(
+    step: Step, open_loads: _Open, uses: LoadUses, cfg: Cfg, rest: frozenset[int]
+) -> tuple[_Open, tuple[Action, ...]]:
+    """Return what is open behind a step, and what a strand does in it, with waits; `rest` is read at its end."""
+    found: list[Action] = []
+    last = cfg.blocks[step.node.block].start - 1 if step.node.block != cfg.exit else -1
+    for action in step.actions:
+        if open_loads and action.point > last:
+            read = uses.read_in(range(last + 1, action.point))
+            open_loads, waits = _without(open_loads, read, action.point)
+            found += waits
+        last = max(last, action.point)
+        found.append(action)
+        if isinstance(action, TensorAccess) and action.pipeline == TENSOR_LOADS:
+            open_loads = (*open_loads, action.point)[-_MOST_OPEN:]
+        elif isinstance(action, TensorWait) and action.pipeline == TENSOR_LOADS:
+            open_loads = open_loads[-action.pending :] if action.pending else ()
+    open_loads, waits = _without(open_loads, rest, last)
+    return open_loads, (*found, *waits)
+
+
+def _read_at_end(cfg: Cfg, uses: LoadUses, step: Step, blocks: Mapping[int, int]) -> frozenset[int]:
+    """Return the loads whose registers are read behind the last action of a step, and before the next step begins.
+
+    None where the step only asks what happens next in its block. Where both sides of a branch are passed at once, what
+    is read on some way counts, as it does in a run.
+    """
+    block = step.node.block
+    if block == cfg.exit or any(arrival is Arrival.KEEP for _, arrival, _ in step.nexts):
+        return frozenset()
+    last = max((action.point for action in step.actions), default=cfg.blocks[block].start - 1)
+    parts = [range(last + 1, cfg.blocks[block].end)]
+    if any(blocks[node] not in cfg.successors[block] for node, _, _ in step.nexts):
+        passed = sorted(between(cfg, block).blocks)
+        parts += [range(cfg.blocks[each].start, cfg.blocks[each].end) for each in passed]
+    return frozenset(load for part in parts for load in uses.read_in(part))
+
+
+def _without(open_loads: _Open, read: frozenset[int], point: int) -> tuple[_Open, tuple[TensorWait, ...]]:
+    """Return what is still open when the registers of some loads were read, and the wait that this amounts to."""
+    used = [place for place, load in enumerate(open_loads) if load in read]
+    if not used:
+        return open_loads, ()
+    left = open_loads[used[-1] + 1 :]
+    return left, (TensorWait(point, TENSOR_LOADS, len(left)),)
+
+
+def _common(one: _Open, other: _Open) -> _Open:
+    """Return the last loads that two ways have in common."""
+    length = 0
+    while length < min(len(one), len(other)) and one[-1 - length] == other[-1 - length]:
+        length += 1
+    return one[len(one) - length :]

@@ -76,7 +76,12 @@ class Decisions:
             truth = False if is_out else None
             number = round_number(asked.terms)
             own = self._intervals.get((asked.terms, place)) if number is None else Interval(number, number)
-            for known in (own, self._host.get(asked.terms)):
+            of_all = self._held_by_all(automaton, node, ordinals, asked)
+            for known in (
+                own,
+                self._host.get(asked.terms),
+                None if of_all is None else self._intervals.get(of_all),
+            ):
                 if known is not None and truth is None:
                     truth = known.is_equal(threshold) if asked.equal else known.is_below(threshold)
             return None if truth is None else truth == asked.positive
@@ -117,8 +122,9 @@ class Decisions:
             if congruence is not None and not now.is_empty:
                 now = congruence.tightened(now)
             self._intervals[asked.terms, place] = now
-            if asked.held:
-                return not now.is_empty
+            of_all = self._held_by_all(automaton, node, ordinals, asked)
+            if of_all is not None:
+                return self._note_held(of_all, now)
             host = now.within(self._host.get(asked.terms, Interval()))
             rounded = host.rounded(self._questions.marks.get(asked.terms, ()))
             if rounded != Interval():
@@ -140,6 +146,23 @@ class Decisions:
         )
         self._free[automaton, node.number, ordinals, env] = truth, everybody
         return True
+
+    def _held_by_all(
+        self, automaton: int, node: Node, ordinals: Ordinals, asked: Below
+    ) -> tuple[Terms, Place] | None:
+        """Return where it is kept what is known of a number in all loops of the round that it is held for."""
+        if not asked.held:
+            return None
+        loop, depth = self._questions.place_of_held(automaton, node, asked)
+        return asked.terms, (loop, ordinals[:depth])
+
+    def _note_held(self, key: tuple[Terms, Place], now: Interval) -> bool:
+        """Note what is known of a number at the thresholds of the text; False where no number is left."""
+        found = now.within(self._intervals.get(key, Interval()))
+        rounded = found.rounded(self._questions.marks.get(key[0], ()))
+        if rounded != Interval():
+            self._intervals[key] = rounded
+        return not found.is_empty
 
     def known(self) -> Iterator[tuple[Terms, Interval]]:
         """Yield what is known of what the host passes, in the rounds that it was asked in, and for the whole launch."""
@@ -167,7 +190,7 @@ class Decisions:
                 around = self._questions.nests[automaton].loops[node.number]
                 places.update((loop, ordinals[:depth]) for depth, loop in enumerate(around))
         self._note_rounds(places)
-        self._strides = self._strides_at(standing_at)
+        self._strides = _strides_at(self._questions, self._intervals, standing_at)
         bases: dict[Place, int | None] = {}
         for place in sorted(places, key=lambda each: (len(each[0]), each)):
             bases[place] = self._base(place, standing_at)
@@ -192,19 +215,6 @@ class Decisions:
             for terms in self._questions.round_numbers.get(place[0], ()):
                 number = round_number(terms)
                 self._intervals[terms, place] = Interval(number, number)
-
-    def _strides_at(self, standing_at: Sequence[tuple[int, Node, Ordinals] | None]) -> dict[Class, int]:
-        """Return for each class what ordinals are compared in multiples of: by the loops that somebody is in."""
-        questions, found = self._questions, dict[Class, int]()
-        for each in standing_at:
-            if each is not None:
-                automaton, node, _ = each
-                for header in node.loops:
-                    loop = questions.nests[automaton].classes[header]
-                    found[loop] = lcm(found.get(loop, 1), questions.rates.get((automaton, header), 1))
-        for terms, (loop, _) in self._intervals:
-            found[loop] = lcm(found.get(loop, 1), questions.strides.get((terms, loop), 1))
-        return found
 
     def _base(self, place: Place, standing_at: Sequence[tuple[int, Node, Ordinals] | None]) -> int | None:
         """Return the least round, in units of the class, that somebody is in who counts a loop; None if nobody does."""
@@ -280,7 +290,7 @@ class Decisions:
         nodes = [(each[0], each[1].number) for each in standing_at if each is not None]
         for (terms, place), known in list(self._intervals.items()):
             key = terms, place[0]
-            if not self._questions.reachable.may_ask(key, nodes) or not self._may_ask(place, standing_at):
+            if not self._questions.may_ask(*key, nodes) or not self._may_ask(place, standing_at):
                 del self._intervals[terms, place]
                 continue
             base, slope = bases.get(place), self._questions.slopes.get(key)
@@ -307,7 +317,7 @@ class Decisions:
         self, bases: Mapping[Place, int | None], standing_at: Sequence[tuple[int, Node, Ordinals] | None]
     ) -> Iterator[Hashable]:
         for (name, place), (truth, asked, rounds, _) in list(self._names.items()):
-            if asked.ordinals and not self._is_ahead(place, asked, rounds, standing_at):
+            if asked.ordinals and not _is_ahead(self._questions, place, asked, rounds, standing_at):
                 del self._names[name, place]
                 continue
             shifted = []
@@ -318,23 +328,42 @@ class Decisions:
                 shifted.append(rounds[header] - (0 if base is None else base // self._strides.get(around, 1)))
             yield text_of(asked.truth.terms), place[0], self._outer(place, bases), tuple(shifted), truth
 
-    def _is_ahead(
-        self,
-        place: Place,
-        asked: Named,
-        rounds: Mapping[int, int],
-        standing_at: Sequence[tuple[int, Node, Ordinals] | None],
-    ) -> bool:
-        loop, outer = place
-        own = rounds[asked.ordinals[-1]]
-        for each in standing_at:
-            if each is None:
-                continue
-            automaton, node, ordinals = each
-            where, ordinal = standing(self._questions.nests[automaton], node.number, ordinals, loop, outer)
-            if where is Standing.BEFORE or (where is Standing.INSIDE and ordinal <= own):
-                return True
-        return False
+
+def _strides_at(
+    questions: Questions,
+    places: Iterable[tuple[Terms, Place]],
+    standing_at: Sequence[tuple[int, Node, Ordinals] | None],
+) -> dict[Class, int]:
+    """Return for each class what ordinals are compared in multiples of: by the loops that somebody is in."""
+    found = dict[Class, int]()
+    for each in standing_at:
+        if each is not None:
+            automaton, node, _ = each
+            for header in node.loops:
+                loop = questions.nests[automaton].classes[header]
+                found[loop] = lcm(found.get(loop, 1), questions.rates.get((automaton, header), 1))
+    for terms, (loop, _) in places:
+        found[loop] = lcm(found.get(loop, 1), questions.strides.get((terms, loop), 1))
+    return found
+
+
+def _is_ahead(
+    questions: Questions,
+    place: Place,
+    asked: Named,
+    rounds: Mapping[int, int],
+    standing_at: Sequence[tuple[int, Node, Ordinals] | None],
+) -> bool:
+    loop, outer = place
+    own = rounds[asked.ordinals[-1]]
+    for each in standing_at:
+        if each is None:
+            continue
+        automaton, node, ordinals = each
+        where, ordinal = standing(questions.nests[automaton], node.number, ordinals, loop, outer)
+        if where is Standing.BEFORE or (where is Standing.INSIDE and ordinal <= own):
+            return True
+    return False
 
 
 def _row(known: Interval | None) -> Hashable:

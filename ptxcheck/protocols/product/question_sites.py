@@ -120,11 +120,33 @@ class Questions:
         )
         self.marks: dict[Terms, tuple[int, ...]] = self._marks()
         """Thresholds of a direction that are asked in front of loops, and in their first rounds."""
+        self.loops_of_held: dict[Terms, frozenset[Class]] = {}
+        """Where numbers that threads hold for a round are asked about."""
+        for (of_automaton, of_node), site in self._sites.items():
+            if isinstance(site.asked, Below) and site.asked.held:
+                terms = site.asked.terms
+                self.loops_of_held[terms] = self.loops_of_held.get(terms, frozenset()) | {site.loop}
+                node = automata[of_automaton].nodes[of_node]
+                loop, _ = self.place_of_held(of_automaton, node, site.asked)
+                self.window[terms, loop] = max(
+                    (1 + abs(each) for each in self.marks.get(terms, ())), default=1
+                )
         self.round_numbers: dict[Class, tuple[Terms, ...]] = {}
         """Directions that are numbers of the text, which the rounds of a loop are compared with."""
         of_text = {key for key in self.slopes if round_number(key[0]) is not None}
         for terms, loop in sorted(of_text, key=lambda key: (text_of(key[0]), key[1])):
             self.round_numbers[loop] = (*self.round_numbers.get(loop, ()), terms)
+
+    def place_of_held(self, automaton: int, node: Node, asked: Below) -> tuple[Class, int]:
+        """Return where a number is the same that threads hold for a round: a class, and the depth of that round."""
+        depth = node.loops.index(asked.held[-1]) + 1
+        return (*self.nests[automaton].classes[asked.held[-1]], _IN_NO_LOOP), depth
+
+    def may_ask(self, terms: Terms, loop: Class, nodes: Sequence[tuple[int, int]]) -> bool:
+        """Tell whether somebody who stands at some nodes may still ask about a direction in a loop."""
+        is_of_all = bool(loop) and loop[-1] == _IN_NO_LOOP
+        loops = self.loops_of_held.get(terms, frozenset({loop})) if is_of_all else frozenset({loop})
+        return any(self.reachable.may_ask((terms, each), nodes) for each in loops)
 
     def site(self, automaton: int, node: int) -> Site:
         return self._sites[automaton, node]
@@ -140,8 +162,7 @@ class Questions:
             depth = min(node.loops.index(header) for header, _ in asked.slopes)
             return Site(asked, classes[node.loops[depth]], depth)
         if isinstance(asked, Below) and asked.held:
-            depth = node.loops.index(asked.held[-1])
-            return Site(asked, (*classes[node.loops[depth]], _IN_NO_LOOP), depth + 1)
+            return Site(asked, *self.place_of_held(number, node, asked))
         if isinstance(asked, Named) and asked.ordinals:
             depth = max(node.loops.index(header) for header in asked.ordinals)
             return Site(asked, classes[node.loops[depth]], depth)
@@ -188,11 +209,7 @@ class Questions:
     def _marks(self) -> dict[Terms, tuple[int, ...]]:
         found: dict[Terms, set[int]] = {}
         for site in self._sites.values():
-            if (
-                isinstance(site.asked, Below)
-                and site.asked.terms
-                and not (site.asked.equal or site.asked.held)
-            ):
+            if isinstance(site.asked, Below) and site.asked.terms and not site.asked.equal:
                 found.setdefault(site.asked.terms, set()).add(site.asked.constant)
         return {terms: _filled(numbers) for terms, numbers in found.items()}
 

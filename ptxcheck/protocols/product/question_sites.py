@@ -211,7 +211,7 @@ class Questions:
         for site in self._sites.values():
             if isinstance(site.asked, Below) and site.asked.terms and not site.asked.equal:
                 found.setdefault(site.asked.terms, set()).add(site.asked.constant)
-        return {terms: _filled(numbers) for terms, numbers in found.items()}
+        return {terms: filled(numbers) for terms, numbers in found.items()}
 
     def _measure(self) -> None:
         for (number, _), site in sorted(self._sites.items()):
@@ -246,7 +246,7 @@ class Questions:
         self.first[key] = first(known, asked.constant) if goes_on and known is not None else None
 
 
-def _filled(numbers: Set[int]) -> tuple[int, ...]:
+def filled(numbers: Set[int]) -> tuple[int, ...]:
     """Return thresholds in order, with all numbers between them if these are few: loops in a row count to them."""
     first, last = min(numbers), max(numbers)
     return tuple(range(first, last + 1)) if last - first <= _MOST_BETWEEN else tuple(sorted(numbers))

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ptxcheck.protocols.product.intervals import Interval
+from ptxcheck.protocols.product.question_sites import filled
 
 BOUNDS = st.none() | st.integers(-6, 6)
 INTERVALS = st.builds(Interval, BOUNDS, BOUNDS, st.frozensets(st.integers(-6, 6), max_size=3))
@@ -86,3 +87,10 @@ def test_what_answers_later_thresholds_alike_is_one(one: Interval, other: Interv
         assert one.from_on(bound) == other.from_on(bound)
     if answers(one, below) == answers(other, below):
         assert one.up_to(bound) == other.up_to(bound)
+
+
+def test_numbers_between_thresholds_are_thresholds_if_they_are_few() -> None:
+    assert filled({1, 4}) == (1, 2, 3, 4)
+    assert filled({1, 400}) == (1, 400)
+    assert Interval(2, 2).rounded(filled({1, 4})) == Interval(2, 2)
+    assert Interval(2, 2).rounded((1, 4)) == Interval(1, 3)

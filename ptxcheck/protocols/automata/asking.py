@@ -62,4 +62,4 @@ class Asking:
     def _need_numbers(self, error: OpenError) -> None:
         names = variables_in(error.truth)
         if names:
-            self.kept.keep_numbers(names)
+            self.kept.keep_numbers_everywhere(names)

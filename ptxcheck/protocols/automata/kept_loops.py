@@ -77,6 +77,22 @@ class Kept:
         self.note_numbers(places)
         raise RestartError(block for block, _, _ in places)
 
+    def keep_numbers_everywhere(self, names: Iterable[Atom]) -> NoReturn:
+        """Keep the registers of some variables as numbers from now on, wherever they are variables.
+
+        Raises RestartError.
+        """
+        own = [register_of(name) for name in names]
+        registers = {place[1:] for place in own}
+        places = [
+            (block, register.name, str(register.scope))
+            for block, varying in self.variables.items()
+            for register in varying
+            if (register.name, str(register.scope)) in registers
+        ]
+        self.note_numbers((*own, *places))
+        raise RestartError(block for block, _, _ in (*own, *places))
+
     def note_numbers(self, places: Iterable[Place]) -> None:
         """Keep some variables as numbers when automata are built anew."""
         self.numbers.update(places)

@@ -200,15 +200,19 @@ class LoopHeads:
     def _assigned(self, block: int, valuation: Valuation, threads: ThreadSet) -> tuple[Assigned, ...]:
         """Return what registers that are variables become at a block. Raises RestartError."""
         found: list[Assigned] = []
+        no_numbers: list[Atom] = []
         for register in sorted(self.kept.variables.get(block, set()) & valuation.keys()):
             pieces = valuation[register]
             if sum(held for held, _ in pieces) != threads:
-                self.kept.keep_numbers((variable(block, register, threads),))
+                no_numbers.append(variable(block, register, threads))
             for held, value in pieces:
                 name = variable(block, register, held)
                 if isinstance(value, np.ndarray) or not is_of_variables(value):
-                    self.kept.keep_numbers((name,))
-                found.append((name, value))
+                    no_numbers.append(name)
+                else:
+                    found.append((name, value))
+        if no_numbers:
+            self.kept.keep_numbers_everywhere(no_numbers)
         return tuple(found)
 
     def _at_head(

@@ -11,6 +11,8 @@ Not covered: how many ways there are in all.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from ...ir import Register
 from ..symex.slice.sliced_program import Program
 from ..symex.values.symbol import Form
@@ -24,6 +26,7 @@ _MOST_NUMBERS = 24
 """Valuations of one block and group of threads, for each residue: behind them numbers that differ are variables."""
 _MOST_OF_LARGE = 4
 """The same, where threads come to more than `_LARGE` blocks and headers, each in all its ways."""
+_MANY = 6
 _LARGE = 400
 _MOST_NODES = 96
 """Valuations of one header, for each residue, that differ in numbers: behind them what varies most is widened."""
@@ -74,10 +77,11 @@ class Ways:
         for _, _, key in seen:
             _add(key, values)
         most = max(len(each) for each in values.values())
-        for register in sorted(values):
-            if len(values[register]) == most and register not in kept.widened.get(header, ()):
-                kept.widened.setdefault(header, set()).add(register)
-                raise RestartError((header,))
+        widened = kept.widened.setdefault(header, set())
+        varying = {register for register, each in values.items() if 2 * len(each) >= most} - widened
+        if varying:
+            widened |= varying
+            raise RestartError((header,))
         start = self._program.cfg.blocks[header].start
         raise NotFollowedError("too many ways to begin a round of a loop", start)
 
@@ -105,13 +109,34 @@ class Ways:
                     _add(earlier, values)
         else:
             _add(key, values)
-        varying = [
+        varying = self._varying(block, values)
+        if varying:
+            self._kept.variables.setdefault(block, set()).update(varying)
+            raise RestartError((block, *self._let_others_vary(block)))
+
+    def _varying(self, block: int, values: dict[Register, set[object]]) -> list[Register]:
+        return [
             register
             for register, each in values.items()
             if len(each) > 1 and self._kept.may_vary(block, register) and all(map(is_number, each))
         ]
-        if varying:
-            self._kept.vary(block, varying)
+
+    def _let_others_vary(self, block: int) -> Iterator[int]:
+        """Let registers vary in front of blocks that threads come to in many ways already; yield the blocks.
+
+        What is built anew for one block is built anew for all of them at once.
+        """
+        for (other, threads), count in sorted(self._count.items()):
+            if other == block or count <= _MANY * self._kept.modulus:
+                continue
+            values: dict[Register, set[object]] = {}
+            for each, _, key in self._seen.of(other):
+                if each == threads:
+                    _add(key, values)
+            varying = self._varying(other, values)
+            if varying:
+                self._kept.variables.setdefault(other, set()).update(varying)
+                yield other
 
 
 def _add(key: Key, values: dict[Register, set[object]]) -> None:

@@ -45,6 +45,8 @@ _MOST_RESTARTS = 60
 _MOST_QUESTIONS = 4
 """Questions in front of one block."""
 _MOST_NODES = 12_000
+_MOST_IN_VAIN = 1_500
+"""The same where a word decides what threads do that is not followed: what else decides so is still looked for."""
 _WARP = 32
 
 
@@ -71,7 +73,7 @@ class _Builder:
         self._cfg = program.cfg
         self._shape = shape
         self._rank = rank
-        self._decider = NamingDecider(shape.threads, kept.sizes, kept.residues)
+        self._decider = NamingDecider(shape.threads, kept.sizes, kept.residues, kept.signs)
         options = _options(self._decider, effort)
         self._machine = Machine(program, layout, shape, rank, Decisions(), self._decider, options)
         self._cta = self._machine.cta
@@ -162,7 +164,7 @@ class _Builder:
     def _new(self, block: int, threads: ThreadSet, residues: Mapping[int, int]) -> Node:
         node = Node(len(self._nodes), block, threads, tuple(residues), tuple(residues.values()))
         self._nodes.append(node)
-        if len(self._nodes) > _MOST_NODES:
+        if len(self._nodes) > (_MOST_IN_VAIN if self._kept.words.asked else _MOST_NODES):
             raise NotFollowedError("more places of the program than are followed", -1)
         return node
 

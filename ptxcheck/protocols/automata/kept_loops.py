@@ -54,6 +54,8 @@ class Kept:
     """What the registers that are symbols have held at their headers: such symbols, and values of shared memory."""
     sizes: dict[Atom, int] | None = None
     """Parameters that were taken not to be negative, and where they are compared; None to take none so."""
+    signs: set[Atom] = field(default_factory=set)
+    """Parameters that would be taken so, if some were."""
     residues: KnownResidues = field(default_factory=KnownResidues)
     words: HandedWords = field(default_factory=HandedWords)
     received: ReceivedReads = field(default_factory=ReceivedReads)

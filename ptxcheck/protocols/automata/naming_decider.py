@@ -72,11 +72,17 @@ class NamingDecider:
     halts = False
 
     def __init__(
-        self, threads: int, sizes: dict[Atom, int] | None = None, residues: KnownResidues | None = None
+        self,
+        threads: int,
+        sizes: dict[Atom, int] | None = None,
+        residues: KnownResidues | None = None,
+        signs: set[Atom] | None = None,
     ) -> None:
         self.residues = residues or KnownResidues()
         self.sizes = sizes
         """Parameters that are taken not to be negative, and where; None to take none so."""
+        self.signs = set[Atom]() if signs is None else signs
+        """Parameters that would be taken so."""
         self.speculative = 0
         self.turns: dict[int, int] = {}
         self.answers: dict[Form, bool] = {}
@@ -101,7 +107,7 @@ class NamingDecider:
 
     def apart(self) -> NamingDecider:
         """Return one that has no answers."""
-        return NamingDecider(self._threads, self.sizes, self.residues)
+        return NamingDecider(self._threads, self.sizes, self.residues, self.signs)
 
     def known(self, value: Value, threads: ThreadSet, point: int = -1) -> ThreadSet | None:
         if isinstance(value, int):
@@ -242,13 +248,14 @@ class NamingDecider:
     def _is_size(self, form: Form) -> bool:
         if self.is_positive(form):
             return True
-        return (
-            self.sizes is not None
-            and form.constant >= 0
-            and len(form.terms) == 1
-            and form.terms[0][1] == 1
-            and form.terms[0][0].kind is Kind.PARAM
-        )
+        if form.constant < 0 or len(form.terms) != 1:
+            return False
+        name, factor = form.terms[0]
+        if factor != 1 or name.kind is not Kind.PARAM:
+            return False
+        if self.sizes is None:
+            self.signs.add(name)
+        return self.sizes is not None
 
     def named(self, value: Form, threads: ThreadSet) -> Value | None:
         """Return a value that is one in these threads, by a name that no other threads have for theirs; else None."""

@@ -102,24 +102,24 @@ def for_all(
     passes, each residue of those numbers is explored apart.
     """
     kernel = _Kernel(program, layout, given, shape, registers, effort)
-    found, _ = _explored(kernel, takes_sizes=False)
-    if isinstance(found, Shown):
+    found, asks_some = _explored(kernel, takes_sizes=False)
+    if isinstance(found, Shown) or not asks_some:
         return found
     again, takes_some = _explored(kernel, takes_sizes=True)
     return again if takes_some else found
 
 
 def _explored(kernel: _Kernel, *, takes_sizes: bool) -> tuple[Shown | Open, bool]:
-    """Explore a kernel in each way that may show more; and tell whether sizes were taken not to be negative."""
+    """Explore a kernel in each way that may show more; and tell whether it matters that no size is negative."""
     kept = _kept(takes_sizes, follows=bool(requests_of(kernel.program.cfg)))
     found = kernel.explored(kept)
-    takes_some = bool(kept.sizes)
+    takes_some = bool(kept.sizes or kept.signs)
     asked = kept.words.asked | kept.words.points
     for points in (asked, frozenset[int]()) if kept.words.asked else ():
         if isinstance(found, Open):
             kept = _kept(takes_sizes, points, follows=True)
             again = kernel.explored(kept)
-            takes_some |= bool(kept.sizes)
+            takes_some |= bool(kept.sizes or kept.signs)
             found = again if isinstance(again, Shown) else found
     if isinstance(found, Open) and kept.residues.asked:
         by_residue, takes_more = _for_each_residue(kernel, kept, takes_sizes=takes_sizes)
@@ -155,7 +155,7 @@ def _for_each_residue(
         for residues in _residues_of(asked):
             kept = _kept(takes_sizes, before.words.points, residues, follows=before.received.follows)
             found = kernel.explored(kept)
-            takes_some |= bool(kept.sizes)
+            takes_some |= bool(kept.sizes or kept.signs)
             if isinstance(found, Open):
                 break
             shown.append(found)

@@ -49,13 +49,15 @@ def answers(monkeypatch: pytest.MonkeyPatch) -> list[bool | None]:
 def test_what_verdicts_rest_on_is_confirmed(solver: str) -> None:
     if find_spec(solver) is None:
         pytest.skip(f"no {solver}")
-    outcome = verdicts_of(check(str(ASKS), config=Config(cross_check=solver))).cross_check
+    outcome = verdicts_of(
+        check(str(ASKS), config=Config(cross_check=solver, for_every_count=False))
+    ).cross_check
     assert outcome == CrossCheck(solver, SecondSolver(solver).version, 2, 0, 0)
 
 
 def test_what_is_contradicted_is_undecided_and_a_problem(answers: list[bool | None]) -> None:
     answers += [True, False]
-    report = check(str(ASKS), config=Config(cross_check="cvc5"))
+    report = check(str(ASKS), config=Config(cross_check="cvc5", for_every_count=False))
     table = verdicts_of(report)
     assert {(each.kind.value, each.evidence.value) for each in table.verdicts} == {("unknown", "undecided")}
     (problem,) = report.problems
@@ -65,16 +67,18 @@ def test_what_is_contradicted_is_undecided_and_a_problem(answers: list[bool | No
 
 def test_what_stays_undecided_is_told_and_changes_no_verdict(answers: list[bool | None]) -> None:
     answers += [True, None]
-    report = check(str(ASKS), config=Config(cross_check="cvc5"))
-    plain = verdicts_of(check(str(ASKS)))
+    report = check(str(ASKS), config=Config(cross_check="cvc5", for_every_count=False))
+    plain = verdicts_of(check(str(ASKS), config=Config(for_every_count=False)))
     assert [each.kind for each in verdicts_of(report).verdicts] == [each.kind for each in plain.verdicts]
     assert verdicts_of(report).cross_check == CrossCheck("cvc5", "1.0", 1, 1, 0)
     assert plain.cross_check is None
-    assert exit_code(report) == exit_code(check(str(ASKS)))
+    assert exit_code(report) == exit_code(check(str(ASKS), config=Config(for_every_count=False)))
 
 
 def run(*arguments: str) -> Result:
-    return CliRunner().invoke(cli.main, ["check", str(ASKS), "--isolated", "--no-cache", *arguments])
+    return CliRunner().invoke(
+        cli.main, ["check", str(ASKS), "--isolated", "--no-cache", "--no-for-every-count", *arguments]
+    )
 
 
 def test_the_command_line_and_json_say_what_was_confirmed(answers: list[bool | None]) -> None:

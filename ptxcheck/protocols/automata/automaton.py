@@ -35,6 +35,8 @@ class Automaton:
     assumptions: tuple[Assumption, ...] = ()
     widened: frozenset[tuple[int, str]] = field(default_factory=frozenset)
     """Registers that are symbols from the header of a loop on."""
+    entered_again: frozenset[int] = field(default_factory=frozenset)
+    """Headers of kept loops inside others that are not: a round of one has no ordinals of its own."""
 
     @property
     def places_by_loop(self) -> int:

@@ -31,7 +31,7 @@ from .automaton import Automaton
 from .environments import Variables
 from .handed_words import UnknownWordError, WordNumbers
 from .joins import Come, Joins
-from .kept_loops import Kept, RestartError
+from .kept_loops import Kept, RestartError, entered_again
 from .loop_heads import LoopHeads
 from .naming_decider import NamingDecider, OpenError
 from .nodes import Arrival, Node, Target
@@ -101,9 +101,11 @@ class _Builder:
         _check_beginning(start, assumptions, self._cfg.blocks[self._cfg.graph.entry].start)
         parents = {header: (self._heads.around(header)[:-1] or (-1,))[-1] for header in self._kept.opened}
         widened = frozenset((h, r.name) for h, registers in self._kept.widened.items() for r in registers)
+        variables = Variables(self._nodes, start.node, self._shape.threads)
+        again = entered_again(self._cfg, self._kept.opened)
         return Automaton(
-            self._rank, self._shape, self._nodes, start.node, self._kept.modulus, parents,
-            Variables(self._nodes, start.node, self._shape.threads), assumptions, widened, self._kept.of_shared,
+            self._rank, self._shape, self._nodes, start.node, self._kept.modulus, parents, variables, assumptions,
+            widened, again, self._kept.of_shared,
         )  # fmt: skip
 
     # -- regions

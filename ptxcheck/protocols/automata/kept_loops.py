@@ -10,10 +10,11 @@ Not covered: what is learnt: see `loop_heads`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NoReturn
 
+from ...cfg.cfg import Cfg
 from ...ir import Register
 from ..symex.values import lane_arithmetic as lanes
 from ..symex.values.kinds import Kind
@@ -144,6 +145,13 @@ class Kept:
         if wanted > 1 and modulus <= _MOST_MODULUS:
             self.modulus = modulus
             raise RestartError(self.opened | self.widened.keys())
+
+
+def entered_again(cfg: Cfg, opened: Collection[int]) -> frozenset[int]:
+    """Return the headers of loops that are kept, inside others that are not."""
+    return frozenset(
+        header for header in opened if any(each.header not in opened for each in cfg.loops_around(header))
+    )
 
 
 def _differs(pieces: Sequence[Piece]) -> int:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Set
 
 from ...cfg.cfg import Cfg
 from ...ir import Instruction
+from ...opcodes.op import Op
 from ...opcodes.spec import Trait
 from ..symex.slice.kernel import NO_EVENTS
 
@@ -54,6 +55,8 @@ def _would_act(cfg: Cfg, points: Iterable[int], done: Set[int]) -> bool:
         cfg.instructions[point].guard is None
         and not cfg.instructions[point].operation.traits.isdisjoint(_ACTING)
         and cfg.instructions[point].operation.op not in NO_EVENTS
+        and cfg.instructions[point].operation.op
+        is not Op.BAR_ARRIVE  # those that nobody hears are no actions
         and point not in done
         for point in points
     )

@@ -35,6 +35,7 @@ class LoadUses:
         self._cfg = cfg
         self._readers: dict[int, tuple[int, ...]] = {}
         self._read: dict[tuple[int, int], frozenset[int]] = {}
+        self._at_once: dict[int, frozenset[int]] = {}
 
     @cached_property
     def _uses(self) -> Uses:
@@ -59,9 +60,15 @@ class LoadUses:
                 open_loads.clear()
 
     def read_in(self, points: range) -> frozenset[int]:
-        """Return the loads of whose registers some are read in a block, or in a part of it."""
+        """Return the loads of whose registers some are read in a part of a block, moved or not.
+
+        Moves count where the load, the moves and the reader follow each other in one block: no round lies between.
+        """
         return frozenset(
-            load for reader in self._readers_in(points) for load in self._loads_by_reader[reader]
+            load
+            for reader in self._readers_in(points)
+            for load in self._loads_by_reader[reader]
+            if reader in self._readers_at_once(load)
         )
 
     def _read_between(self, before: int, point: int) -> frozenset[int]:
@@ -104,6 +111,32 @@ class LoadUses:
         whole = [range(cfg.blocks[block].start, cfg.blocks[block].end) for block in onward & back]
         return [range(before + 1, cfg.blocks[first].end), *whole, range(cfg.blocks[last].start, point)]
 
+    def _readers_at_once(self, load: int) -> frozenset[int]:
+        """Return the points that read loaded registers before the load can have been executed again."""
+        known = self._at_once.get(load)
+        if known is None:
+            block_of = self._cfg.graph.block_of
+            found, waiting = set(self._uses.of(load)), [*self._uses.of(load)]
+            while waiting:
+                move = waiting.pop()
+                if self._cfg.instructions[move].operation.op is not Op.MOV or move < load:
+                    continue
+                if block_of[move] == block_of[load]:
+                    onward = {
+                        each
+                        for each in self._uses.of(move)
+                        if each > move and block_of[each] == block_of[move]
+                    }
+                    waiting += onward - found
+                    found |= onward
+            known = self._at_once[load] = frozenset(found)
+        return known
+
+    def _precedes(self, move: int, load: int) -> bool:
+        """Tell whether a move has the number of the round before: the load comes behind it, in the same block."""
+        block_of = self._cfg.graph.block_of
+        return move < load and block_of[move] == block_of[load]
+
     def _readers_of(self, load: int) -> tuple[int, ...]:
         """Return the points that read loaded registers; moves are none, as the assembler removes them."""
         known = self._readers.get(load)
@@ -114,7 +147,7 @@ class LoadUses:
                 for reader in self._uses.of(waiting.pop()):
                     if self._cfg.instructions[reader].operation.op is not Op.MOV:
                         found[reader] = None
-                    elif reader not in seen:
+                    elif reader not in seen and not self._precedes(reader, load):
                         seen.add(reader)
                         waiting.append(reader)
             known = self._readers[load] = tuple(sorted(found))

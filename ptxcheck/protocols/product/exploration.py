@@ -17,7 +17,7 @@ Not covered: what a `Failure` says: it is no violation, but a place at which thi
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
 from ...terms.effort import Effort, Work
@@ -45,6 +45,8 @@ from .word_contents import Byte, Found, WordUses, text_of
 _MOST_STATES = 1_500
 _MOST_VISITS = 4_000
 _MOST_SILENT = 100_000
+_ENDED, _IMPOSSIBLE = -1, -2
+_NO_END = "threads may go on for ever"
 _AGAIN = "threads decide again before all of their group have decided"
 
 
@@ -91,12 +93,27 @@ class _State:
     order: OrderState
     words: Mapping[Byte, int] = field(default_factory=dict)
     received: Contents = field(default_factory=Contents)
+    parent: object = None
+    """The state that was visited before."""
     withheld: tuple[int, ...] = ()
     """Mbarriers whose phases could end, and that a strand may still copy to which waits for no phase."""
 
     def copy(self) -> _State:
         strands = [each.copy() for each in self.strands]
-        return _State(strands, self.decisions.copy(), self.order.copy(), self.words, self.received)
+        return _State(
+            strands, self.decisions.copy(), self.order.copy(), self.words, self.received, self.parent
+        )
+
+
+def _all_end(behind: Mapping[object, Set[object]], seen: Iterable[object]) -> bool:
+    """Tell whether threads may come to their ends from each state; `behind` tells where each was come from."""
+    ending: set[object] = {_ENDED}
+    waiting: list[object] = [_ENDED]
+    while waiting:
+        sources = behind.get(waiting.pop(), set()) - ending
+        ending |= sources
+        waiting.extend(sources)
+    return all(state in ending for state in seen)
 
 
 class _UnknownWordsError(Exception):
@@ -138,6 +155,8 @@ class Exploration:
             for node, asked in self.questions.asked()
             if isinstance(asked, Polled) and node.question is not None
         }
+        self._behind: dict[object, set[object]] = {}
+        """From which states each state, and the end of all threads, was come to."""
         self.visits = 0
         self.steps = 0
 
@@ -153,6 +172,7 @@ class Exploration:
             while waiting:
                 state = waiting.pop()
                 waiting.extend(self._visit(state))
+            failure = None if _all_end(self._behind, self._seen) else Failure(_NO_END, 0, -1)
         except _StuckError as stuck:
             failure = stuck.failure
         except _UnknownWordsError as error:
@@ -167,6 +187,8 @@ class Exploration:
     def _visit(self, state: _State) -> list[_State]:
         """Go on from a state until a question has to be answered; return the states behind its answers."""
         asking = self._run(state)
+        if asking == _ENDED:
+            self._behind.setdefault(_ENDED, set()).add(state.parent)
         strands, decisions, order = state.strands, state.decisions, state.order
         self._effort.spend(Work.STATE)
         if asking < 0:
@@ -180,6 +202,8 @@ class Exploration:
         control = (
             decisions.normal(standing_at), indices, order.control(), text_of(state.words), state.received.text
         )  # fmt: skip
+        self._behind.setdefault(control, set()).add(state.parent)
+        state.parent = control
         old = self._seen.get(control)
         if old is not None:
             if order.covered_by(old):
@@ -240,7 +264,7 @@ class Exploration:
         return self._automata[role.automaton].nodes[strand.node]
 
     def _run(self, state: _State) -> int:
-        """Let all strands go on as far as they come; return one that asks, -1 when all have ended."""
+        """Let all strands go on as far as they come; return one that asks, else `_ENDED` or `_IMPOSSIBLE`."""
         strands, order = state.strands, state.order
         asking: set[int] = set()
         while True:
@@ -260,7 +284,7 @@ class Exploration:
             return min(asking, key=lambda number: (strands[number].answers, number))
         left = [number for number, strand in enumerate(strands) if not strand.ended]
         if any(self._is_polling(number, strands[number]) for number in left):
-            return -1  # no run comes here: a poll cannot find a phase complete that never is
+            return _IMPOSSIBLE  # no run comes here: a poll cannot find a phase complete that never is
         if left:
             stuck = strands[left[0]]
             point = self._roles[left[0]].step(stuck.node, stuck.env).actions[stuck.index].point
@@ -268,7 +292,7 @@ class Exploration:
         failure = order.finish()
         if failure is not None:
             raise _StuckError(failure)
-        return -1
+        return _ENDED
 
     def _to_settle(self, state: _State, asking: Collection[int]) -> tuple[int, ...]:
         """Return the mbarriers whose phases end now if the host says so: not those that more copies may come for.

@@ -13,7 +13,7 @@ Not covered: a strand that fills slots, hands them back or leaves results has re
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Collection, Sequence, Set
 from dataclasses import replace
 
 from ...cfg.cfg import Cfg
@@ -39,13 +39,48 @@ def _slow(roles: Sequence[Role]) -> Set[Barrier]:
     """Return the mbarriers of which who ends a phase waits for somebody else before the next one."""
     counting: dict[Barrier, bool] = {}
     for role in roles:
-        actions = [action for step in role.steps.values() for action in step.actions]
-        awaited = {action.barrier for action in actions if isinstance(action, Wait)}
-        for action in actions:
-            if isinstance(action, Arrive | AsyncArrive):
-                waits = bool(awaited - {action.barrier})
-                counting[action.barrier] = counting.get(action.barrier, True) and waits
+        told = _told_by(role)
+        for barrier in told:
+            counting[barrier] = counting.get(barrier, True) and _waits_between(role, barrier, told)
     return {barrier for barrier, waits in counting.items() if waits}
+
+
+def _told_by(role: Role) -> dict[Barrier, None]:
+    """Return the mbarriers that a strand arrives at."""
+    actions = (action for step in role.steps.values() for action in step.actions)
+    return dict.fromkeys(each.barrier for each in actions if isinstance(each, Arrive | AsyncArrive))
+
+
+def _waits_between(role: Role, barrier: Barrier, told: Collection[Barrier]) -> bool:
+    """Tell whether a strand waits, between any two arrivals, at an mbarrier that it does not arrive at itself."""
+    by_node = _by_node(role)
+    waiting = [
+        (number, at + 1)
+        for number, step in role.steps.items()
+        for at, action in enumerate(step.actions)
+        if isinstance(action, Arrive | AsyncArrive) and action.barrier == barrier
+    ]
+    seen: set[int] = set()
+    while waiting:
+        number, first = waiting.pop()
+        step = role.steps[number]
+        for action in step.actions[first:]:
+            if isinstance(action, Arrive | AsyncArrive) and action.barrier == barrier:
+                return False
+            if isinstance(action, Wait) and action.barrier not in told:
+                break
+        else:
+            onward = {target for node, _, _ in step.nexts for target in by_node[node]} - seen
+            seen |= onward
+            waiting += [(target, 0) for target in sorted(onward)]
+    return True
+
+
+def _by_node(role: Role) -> dict[int, list[int]]:
+    found: dict[int, list[int]] = {}
+    for number, step in role.steps.items():
+        found.setdefault(step.node.number, []).append(number)
+    return found
 
 
 def _hands_over(role: Role) -> bool:
@@ -112,13 +147,11 @@ def _tail(role: Role, apart: Set[int]) -> set[int]:
 
 def _sources(role: Role) -> dict[int, list[int]]:
     """Return the steps in front of each one."""
-    by_node: dict[int, list[int]] = {}
-    for number, step in role.steps.items():
-        by_node.setdefault(step.node.number, []).append(number)
+    by_node = _by_node(role)
     found: dict[int, list[int]] = {}
     for number, step in role.steps.items():
         for node, _, _ in step.nexts:
-            for target in by_node.get(node, ()):
+            for target in by_node[node]:
                 found.setdefault(target, []).append(number)
     return found
 

@@ -69,7 +69,9 @@ class Questions:
         self.roles = roles
         self._sites: dict[tuple[int, int], Site] = {}
         asked = {
-            (number, node.number): classified(node, automaton.modulus, automaton.of_shared)
+            (number, node.number): classified(
+                node, automaton.modulus, automaton.of_shared, automaton.entered_again
+            )
             for number, automaton in enumerate(automata)
             for node in automaton.nodes
             if node.question is not None

@@ -14,7 +14,7 @@ in each round of the outer one: there is more freedom than the kernel has."""
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import gcd
 from typing import TypeAlias
 
@@ -112,8 +112,13 @@ def round_number(terms: Terms) -> int | None:
     return number if isinstance(number, int) and number <= _MOST_ROUNDS else None
 
 
-def classified(node: Node, modulus: int, of_shared: Collection[Atom] = ()) -> Asked:
-    """Return what a node asks; symbols of `of_shared` are computed from what threads have read from shared memory."""
+def classified(
+    node: Node, modulus: int, of_shared: Collection[Atom] = (), entered_again: Collection[int] = ()
+) -> Asked:
+    """Return what a node asks; symbols of `of_shared` are computed from what threads have read from shared memory.
+
+    Of what is held at the headers `entered_again`, ordinals do not tell in which round.
+    """
     question = node.question
     assert question is not None
     residues = dict(zip(node.loops, node.residues, strict=True))
@@ -133,9 +138,12 @@ def classified(node: Node, modulus: int, of_shared: Collection[Atom] = ()) -> As
         )
         if is_own:
             return OfStrand()
-        is_held = all(each.inner_kind is Kind.WIDENED for each in of_group)
+        is_held = all(
+            each.inner_kind is Kind.WIDENED and each.inner[1] not in entered_again for each in of_group
+        )
         asked = _below(question, residues, modulus) if is_held else None
-        return asked if isinstance(asked, Below) and asked.held else Free()
+        is_direction = isinstance(asked, Below) and asked.held
+        return replace(asked, is_plain=False) if is_direction and isinstance(asked, Below) else Free()
     found = _below(question, residues, modulus)
     if found is not None:
         return found

@@ -41,7 +41,10 @@ def _loads(step: Step) -> bool:
 
 def _settled(cfg: Cfg, uses: LoadUses, role: Role) -> Role:
     blocks = {step.node.number: step.node.block for step in role.steps.values()}
-    rests = {number: _read_at_end(cfg, uses, step, blocks) for number, step in role.steps.items()}
+    begun = _begun(cfg, role)
+    rests = {
+        number: _read_at_end(cfg, uses, step, blocks, begun[number]) for number, step in role.steps.items()
+    }
     by_node: dict[int, list[int]] = {}
     for number, step in role.steps.items():
         by_node.setdefault(step.node.number, []).append(number)
@@ -54,7 +57,7 @@ def _settled(cfg: Cfg, uses: LoadUses, role: Role) -> Role:
     waiting = list(known)
     while waiting:
         number = waiting.pop()
-        after, _ = _through(role.steps[number], known[number], uses, cfg, rests[number])
+        after, _ = _through(role.steps[number], known[number], uses, begun[number], rests[number])
         for target in targets[number]:
             before = known.get(target)
             now = after if before is None else _common(before, after)
@@ -62,7 +65,9 @@ def _settled(cfg: Cfg, uses: LoadUses, role: Role) -> Role:
                 known[target] = now
                 waiting.append(target)
     steps = {
-        number: replace(step, actions=_through(step, known.get(number, ()), uses, cfg, rests[number])[1])
+        number: replace(
+            step, actions=_through(step, known.get(number, ()), uses, begun[number], rests[number])[1]
+        )
         for number, step in role.steps.items()
     }
     variants = {key: steps[step.number] for key, step in role.variants.items()}
@@ -70,11 +75,13 @@ def _settled(cfg: Cfg, uses: LoadUses, role: Role) -> Role:
 
 
 def _through(
-    step: Step, open_loads: _Open, uses: LoadUses, cfg: Cfg, rest: frozenset[int]
+    step: Step, open_loads: _Open, uses: LoadUses, last: int, rest: frozenset[int]
 ) -> tuple[_Open, tuple[Action, ...]]:
-    """Return what is open behind a step, and what a strand does in it, with waits; `rest` is read at its end."""
+    """Return what is open behind a step, and what a strand does in it, with waits.
+
+    It begins behind the point `last`; the registers of the loads `rest` are read at its end.
+    """
     found: list[Action] = []
-    last = cfg.blocks[step.node.block].start - 1 if step.node.block != cfg.exit else -1
     for action in step.actions:
         if open_loads and action.point > last:
             read = uses.read_in(range(last + 1, action.point))
@@ -90,16 +97,41 @@ def _through(
     return open_loads, (*found, *waits)
 
 
-def _read_at_end(cfg: Cfg, uses: LoadUses, step: Step, blocks: Mapping[int, int]) -> frozenset[int]:
+def _begun(cfg: Cfg, role: Role) -> dict[int, int]:
+    """Return the last point in front of each step that was executed in its block by the steps before it."""
+    begun = {
+        number: cfg.blocks[step.node.block].start - 1 if step.node.block != cfg.exit else -1
+        for number, step in role.steps.items()
+    }
+    by_node: dict[int, list[int]] = {}
+    for number, step in role.steps.items():
+        by_node.setdefault(step.node.number, []).append(number)
+    waiting = list(role.steps)
+    while waiting:
+        number = waiting.pop()
+        step = role.steps[number]
+        last = max((begun[number], *(action.point for action in step.actions)))
+        for node, arrival, _ in step.nexts:
+            for target in by_node[node] if arrival is Arrival.KEEP else ():
+                if begun[target] < last:
+                    begun[target] = last
+                    waiting.append(target)
+    return begun
+
+
+def _read_at_end(
+    cfg: Cfg, uses: LoadUses, step: Step, blocks: Mapping[int, int], begun: int
+) -> frozenset[int]:
     """Return the loads whose registers are read behind the last action of a step, and before the next step begins.
 
-    None where the step only asks what happens next in its block. Where both sides of a branch are passed at once, what
-    is read on some way counts, as it does in a run.
+    None where the step only asks what happens next in its block, or only parts threads. Where both sides of a branch
+    are passed at once, what is read on some way counts, as it does in a run.
     """
     block = step.node.block
-    if block == cfg.exit or any(arrival is Arrival.KEEP for _, arrival, _ in step.nexts):
+    is_part_of_one = any(arrival is Arrival.KEEP for _, arrival, _ in step.nexts)
+    if block == cfg.exit or is_part_of_one or (step.node.sides and not step.actions):
         return frozenset()
-    last = max((action.point for action in step.actions), default=cfg.blocks[block].start - 1)
+    last = max((begun, *(action.point for action in step.actions)))
     parts = [range(last + 1, cfg.blocks[block].end)]
     if any(blocks[node] not in cfg.successors[block] for node, _, _ in step.nexts):
         passed = sorted(between(cfg, block).blocks)

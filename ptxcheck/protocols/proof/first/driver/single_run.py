@@ -47,7 +47,7 @@ from ....symex.values.trace import (
 )
 from ...coalesced_accesses import examined, without_accesses
 from ...evidence import SEPARATE
-from ...search import examine
+from ...search import STATES, examine
 from ...simulate import simulate
 from ..all_sizes import Path, SizePlan
 from ..budget import Budget
@@ -255,15 +255,21 @@ class Runner:
             told.extend(problems if truth else ())
             return truth
 
-        def judge(protocol: Protocol) -> Outcome:
+        def judge(protocol: Protocol, budget: int = STATES) -> Outcome:
             if self._is_probe:
                 found = _misfits(protocol, is_late)
             else:
-                found = examined(protocol, partial(examine, is_late=self._is_search_over), are_told, is_late)
+                found = examined(
+                    protocol, partial(examine, budget=budget, is_late=self._is_search_over), are_told, is_late
+                )
             return with_stores_left_alone(found, self._program.cfg.instructions)
 
-        outcome = judge(built)
+        # What late warps that only wait cause is left out before a search: it would find that they may be late.
+        outcome = judge(built, 0)
         rest = None if self._is_probe else judged_without_late(self._program.cfg, built, outcome, judge)
+        if outcome.problems and (rest is None or rest[1].problems) and not self._is_probe:
+            outcome = judge(built)
+            rest = judged_without_late(self._program.cfg, built, outcome, judge)
         judged = (built, outcome, None) if rest is None else (*rest, late_bystanders(built, outcome))
         if not told:
             self._seen[built] = judged

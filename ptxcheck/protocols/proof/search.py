@@ -50,8 +50,6 @@ from .lockstep_lanes import without_late_lanes
 from .simulate import simulate
 from .transition_system import TransitionSystem
 
-STATES = 20_000
-"""How many states a search looks at."""
 _MOST_LATE = 4
 """Steps that are held back, each in a schedule of its own, where a search ends before all schedules were seen."""
 _FREE_BYTES = 16
@@ -76,18 +74,23 @@ class Found:
     exhausted: bool
 
 
-def examine(protocol: Protocol, budget: int = STATES, is_late: Callable[[], bool] = lambda: False) -> Outcome:
+def examine(
+    protocol: Protocol,
+    budget: int = 20_000,
+    is_late: Callable[[], bool] = lambda: False,
+    *,
+    searches: bool = True,
+) -> Outcome:
     """Simulate a protocol, and search for a schedule that goes wrong where the order argument fails.
 
-    A problem that remains undemonstrated was not found in `budget` states, or before it was late; with a budget of 0
-    nothing is sought. When all schedules were seen and none goes wrong, the order argument was too weak and its
-    problems are gone.
+    A problem that remains undemonstrated was not found in `budget` states, or before it was late, or not sought. When
+    all schedules were seen and none goes wrong, the order argument was too weak and its problems are gone.
     """
     outcome = without_late_lanes(protocol, simulate(protocol, is_late=is_late), is_late)
     doubtful = [problem for problem in outcome.problems if not problem.demonstrated]
     shown = [problem for problem in outcome.problems if problem.demonstrated]
     ends = all(problem.flaw in MEMORY_FLAWS for problem in shown)
-    if not doubtful or not budget:
+    if not doubtful or not searches:
         return outcome
     numbers = concrete(protocol, outcome.equations)
     if numbers is None:

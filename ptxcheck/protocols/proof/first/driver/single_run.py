@@ -47,7 +47,7 @@ from ....symex.values.trace import (
 )
 from ...coalesced_accesses import examined, without_accesses
 from ...evidence import SEPARATE
-from ...search import STATES, examine
+from ...search import examine
 from ...simulate import simulate
 from ..all_sizes import Path, SizePlan
 from ..budget import Budget
@@ -255,17 +255,20 @@ class Runner:
             told.extend(problems if truth else ())
             return truth
 
-        def judge(protocol: Protocol, budget: int = STATES) -> Outcome:
+        def judge(protocol: Protocol, *, searches: bool = True) -> Outcome:
             if self._is_probe:
                 found = _misfits(protocol, is_late)
             else:
                 found = examined(
-                    protocol, partial(examine, budget=budget, is_late=self._is_search_over), are_told, is_late
+                    protocol,
+                    partial(examine, is_late=self._is_search_over, searches=searches),
+                    are_told,
+                    is_late,
                 )
             return with_stores_left_alone(found, self._program.cfg.instructions)
 
         # What late warps that only wait cause is left out before a search: it would find that they may be late.
-        outcome = judge(built, 0)
+        outcome = judge(built, searches=False)
         rest = None if self._is_probe else judged_without_late(self._program.cfg, built, outcome, judge)
         if outcome.problems and (rest is None or rest[1].problems) and not self._is_probe:
             outcome = judge(built)

@@ -4,7 +4,7 @@ Property: `note` and `check` return only where each block has at most so many va
 
 Argument: numbers that threads hold at a block in several ways become variables (`environments`), which nodes do not
 tell apart. What is no number that a variable may be keeps nodes apart; where these are too many at the header of a
-loop, the loop is kept, and then what varies most is a symbol.
+loop, the loop is kept, and then what varies most, and what varies half as much, is a symbol.
 
 Not covered: how many ways there are in all.
 """
@@ -26,8 +26,9 @@ _MOST_NUMBERS = 24
 """Valuations of one block and group of threads, for each residue: behind them numbers that differ are variables."""
 _MOST_OF_LARGE = 4
 """The same, where threads come to more than `_LARGE` blocks and headers, each in all its ways."""
-_MANY = 6
 _LARGE = 400
+_MANY = 6
+"""Ways to a block behind which its numbers are variables as well, where those of another block are to be."""
 _MOST_NODES = 96
 """Valuations of one header, for each residue, that differ in numbers: behind them what varies most is widened."""
 

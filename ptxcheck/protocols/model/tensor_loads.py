@@ -112,7 +112,7 @@ class LoadUses:
         return [range(before + 1, cfg.blocks[first].end), *whole, range(cfg.blocks[last].start, point)]
 
     def _readers_at_once(self, load: int) -> frozenset[int]:
-        """Return the points that read loaded registers before the load can have been executed again."""
+        """Return the points that read loaded registers themselves, or move them and read that behind, in one block."""
         known = self._at_once.get(load)
         if known is None:
             block_of = self._cfg.graph.block_of

@@ -13,8 +13,9 @@ Not covered: a strand that fills slots, hands them back or leaves results has re
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence, Set
+from collections.abc import Callable, Collection, Sequence, Set
 from dataclasses import replace
+from functools import cache, partial
 
 from ...cfg.cfg import Cfg
 from ..model.actions import Action, Arrive, AsyncArrive, Barrier, Expect, Fence, Rendezvous, Transfer, Wait
@@ -32,7 +33,10 @@ def with_observers(cfg: Cfg, roles: Sequence[Role]) -> tuple[Role, ...]:
         id(role): tail for own in warps.values() for role, tail in zip(own, _tails(own), strict=True) if tail
     }
     slow = _slow(roles)
-    return tuple(_marked(cfg, role, tails[id(role)], slow) if id(role) in tails else role for role in roles)
+    leaves = cache(partial(leaves_results, cfg))  # lanes and warps that do the same ask the same
+    return tuple(
+        _marked(role, tails[id(role)], slow, leaves) if id(role) in tails else role for role in roles
+    )
 
 
 def _slow(roles: Sequence[Role]) -> Set[Barrier]:
@@ -53,7 +57,7 @@ def _told_by(role: Role) -> dict[Barrier, None]:
 
 def _waits_between(role: Role, barrier: Barrier, told: Collection[Barrier]) -> bool:
     """Tell whether a strand waits, between any two arrivals, at an mbarrier that it does not arrive at itself."""
-    by_node = _by_node(role)
+    onward = role.onward()
     waiting = [
         (number, at + 1)
         for number, step in role.steps.items()
@@ -63,24 +67,16 @@ def _waits_between(role: Role, barrier: Barrier, told: Collection[Barrier]) -> b
     seen: set[int] = set()
     while waiting:
         number, first = waiting.pop()
-        step = role.steps[number]
-        for action in step.actions[first:]:
+        for action in role.steps[number].actions[first:]:
             if isinstance(action, Arrive | AsyncArrive) and action.barrier == barrier:
                 return False
             if isinstance(action, Wait) and action.barrier not in told:
                 break
         else:
-            onward = {target for node, _, _ in step.nexts for target in by_node[node]} - seen
-            seen |= onward
-            waiting += [(target, 0) for target in sorted(onward)]
+            fresh = {target for target, _ in onward[number]} - seen
+            seen |= fresh
+            waiting += [(target, 0) for target in sorted(fresh)]
     return True
-
-
-def _by_node(role: Role) -> dict[int, list[int]]:
-    found: dict[int, list[int]] = {}
-    for number, step in role.steps.items():
-        found.setdefault(step.node.number, []).append(number)
-    return found
 
 
 def _hands_over(role: Role) -> bool:
@@ -88,19 +84,21 @@ def _hands_over(role: Role) -> bool:
     return any(isinstance(action, handing) for step in role.steps.values() for action in step.actions)
 
 
-def _marked(cfg: Cfg, role: Role, tail: Set[int], slow: Set[Barrier]) -> Role:
-    """Return a strand with the waits marked that are in some of its steps, for phases of some mbarriers."""
+def _marked(
+    role: Role, tail: Set[int], slow: Set[Barrier], leaves: Callable[[frozenset[int], int], bool]
+) -> Role:
+    """Return a strand with the waits marked that are in some of its steps, for phases of some mbarriers.
+
+    `leaves` tells of what was done and of a point whether threads leave results from there on.
+    """
     done = frozenset(action.point for step in role.steps.values() for action in step.actions)
-    steps = dict(role.steps)
+    marked: dict[int, tuple[Action, ...]] = {}
     for number in sorted(tail):
-        step = role.steps[number]
-        waits = [action for action in step.actions if isinstance(action, Wait)]
-        if waits and not leaves_results(cfg, done, waits[0].point):
-            steps[number] = replace(step, actions=tuple(_observing(each, slow) for each in step.actions))
-    if all(step is role.steps[number] for number, step in steps.items()):
-        return role
-    variants = {key: steps[step.number] for key, step in role.variants.items()}
-    return replace(role, steps=steps, variants=variants)
+        actions = role.steps[number].actions
+        first = next((action for action in actions if isinstance(action, Wait)), None)
+        if first is not None and not leaves(done, first.point):
+            marked[number] = tuple(_observing(each, slow) for each in actions)
+    return role.with_actions(marked)
 
 
 def _observing(action: Action, slow: Set[Barrier]) -> Action:
@@ -147,12 +145,10 @@ def _tail(role: Role, apart: Set[int]) -> set[int]:
 
 def _sources(role: Role) -> dict[int, list[int]]:
     """Return the steps in front of each one."""
-    by_node = _by_node(role)
     found: dict[int, list[int]] = {}
-    for number, step in role.steps.items():
-        for node, _, _ in step.nexts:
-            for target in by_node[node]:
-                found.setdefault(target, []).append(number)
+    for number, targets in role.onward().items():
+        for target, _ in targets:
+            found.setdefault(target, []).append(number)
     return found
 
 

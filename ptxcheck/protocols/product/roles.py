@@ -67,6 +67,27 @@ class Role:
         found = self.steps.get(node)
         return self.variants[node, self.variables.variant(node, env)] if found is None else found
 
+    def onward(self) -> dict[int, list[tuple[int, Arrival]]]:
+        """Return for each step the numbers of those that may follow, with what the edge does to ordinals."""
+        by_node: dict[int, list[int]] = {}
+        for number, step in self.steps.items():
+            by_node.setdefault(step.node.number, []).append(number)
+        return {
+            number: [(target, arrival) for node, arrival, _ in step.nexts for target in by_node[node]]
+            for number, step in self.steps.items()
+        }
+
+    def with_actions(self, actions: Mapping[int, tuple[Action, ...]]) -> Role:
+        """Return the strand with other actions in some steps."""
+        if all(actions[number] == self.steps[number].actions for number in actions):
+            return self
+        steps = {
+            number: replace(step, actions=actions.get(number, step.actions))
+            for number, step in self.steps.items()
+        }
+        variants = {key: steps[step.number] for key, step in self.variants.items()}
+        return replace(self, steps=steps, variants=variants)
+
 
 def roles_of(
     cfg: Cfg,

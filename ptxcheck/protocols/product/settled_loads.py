@@ -12,7 +12,6 @@ Not covered: loads further back than the ways to a step agree.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import TypeAlias
 
 from ...cfg.cfg import Cfg
@@ -41,37 +40,29 @@ def _loads(step: Step) -> bool:
 
 def _settled(cfg: Cfg, uses: LoadUses, role: Role) -> Role:
     blocks = {step.node.number: step.node.block for step in role.steps.values()}
-    begun = _begun(cfg, role)
+    onward = role.onward()
+    begun = _begun(cfg, role, onward)
     rests = {
         number: _read_at_end(cfg, uses, step, blocks, begun[number]) for number, step in role.steps.items()
     }
-    by_node: dict[int, list[int]] = {}
-    for number, step in role.steps.items():
-        by_node.setdefault(step.node.number, []).append(number)
-    targets = {
-        number: [target for node, _, _ in step.nexts for target in by_node[node]]
-        for number, step in role.steps.items()
-    }
-    entered = {target for own in targets.values() for target in own}
+    entered = {target for own in onward.values() for target, _ in own}
     known: dict[int, _Open] = {number: () for number in role.steps if number not in entered}
     waiting = list(known)
     while waiting:
         number = waiting.pop()
         after, _ = _through(role.steps[number], known[number], uses, begun[number], rests[number])
-        for target in targets[number]:
+        for target, _ in onward[number]:
             before = known.get(target)
             now = after if before is None else _common(before, after)
             if now != before:
                 known[target] = now
                 waiting.append(target)
-    steps = {
-        number: replace(
-            step, actions=_through(step, known.get(number, ()), uses, begun[number], rests[number])[1]
-        )
-        for number, step in role.steps.items()
-    }
-    variants = {key: steps[step.number] for key, step in role.variants.items()}
-    return replace(role, steps=steps, variants=variants)
+    return role.with_actions(
+        {
+            number: _through(step, known.get(number, ()), uses, begun[number], rests[number])[1]
+            for number, step in role.steps.items()
+        }
+    )
 
 
 def _through(
@@ -97,25 +88,20 @@ def _through(
     return open_loads, (*found, *waits)
 
 
-def _begun(cfg: Cfg, role: Role) -> dict[int, int]:
+def _begun(cfg: Cfg, role: Role, onward: Mapping[int, Sequence[tuple[int, Arrival]]]) -> dict[int, int]:
     """Return the last point in front of each step that was executed in its block by the steps before it."""
     begun = {
         number: cfg.blocks[step.node.block].start - 1 if step.node.block != cfg.exit else -1
         for number, step in role.steps.items()
     }
-    by_node: dict[int, list[int]] = {}
-    for number, step in role.steps.items():
-        by_node.setdefault(step.node.number, []).append(number)
     waiting = list(role.steps)
     while waiting:
         number = waiting.pop()
-        step = role.steps[number]
-        last = max((begun[number], *(action.point for action in step.actions)))
-        for node, arrival, _ in step.nexts:
-            for target in by_node[node] if arrival is Arrival.KEEP else ():
-                if begun[target] < last:
-                    begun[target] = last
-                    waiting.append(target)
+        last = max((begun[number], *(action.point for action in role.steps[number].actions)))
+        for target, arrival in onward[number]:
+            if arrival is Arrival.KEEP and begun[target] < last:
+                begun[target] = last
+                waiting.append(target)
     return begun
 
 

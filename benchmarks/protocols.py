@@ -36,7 +36,7 @@ from ptxcheck.protocols.typestate.matrix_operands import TCGEN05, WGMMA
 from ptxcheck.protocols.verify import uses_barriers, verify
 from ptxcheck.runtime.collector import paused
 from ptxcheck.source import Source
-from ptxcheck.verdict import Property, VerdictKind
+from ptxcheck.verdict import Evidence, Property, VerdictKind
 
 _ALWAYS_ASKED = (
     Property.DEADLOCK_FREEDOM, Property.PHASE_SAFETY, Property.TX_BALANCE, Property.LIFECYCLE, Property.SLOT_SAFETY,
@@ -73,6 +73,8 @@ class Row:
     seconds: float
     target: str = ""
     has_tensor_cores: bool = False
+    for_all: bool = False
+    """All six properties are known for all counts."""
 
     @property
     def state(self) -> str:
@@ -191,8 +193,11 @@ def _verify_file(job: Job) -> list[Row]:
         seconds = time.process_time() - started
         target = next(iter(module.targets), "")
         rows.append(
-            Row(job.key, function.name, shape, kinds, reasons, result.runs, seconds, target, has_tensor_cores)
-        )
+            Row(
+                job.key, function.name, shape, kinds, reasons, result.runs, seconds, target, has_tensor_cores,
+                all(each.evidence is Evidence.FOR_ALL for each in verdicts if each.property in _ALWAYS_ASKED),
+            )
+        )  # fmt: skip
     return rows
 
 
@@ -260,6 +265,8 @@ def _summary(rows: Sequence[Row], ptxas: dict[str, float]) -> None:
         f"\n{len(rows)} kernels:", ", ".join(f"{states[s]} {s}" for s in ("decided", "unknown", "violated"))
     )
     print(f"decided: {100 * states['decided'] / total:.1f} %")
+    for_all = sum(row.for_all for row in rows if row.state == "decided")
+    print(f"for all counts: {for_all} of {states['decided']} decided ones")
     for name in dict.fromkeys(name for row in rows for name in row.verdicts):
         kinds = collections.Counter(row.verdicts[name] for row in rows if name in row.verdicts)
         print(f"  {name}: " + ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items())))

@@ -12,7 +12,6 @@ Not covered: whether answers can hold together: a path of the automaton may be i
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from math import lcm
 
 import numpy as np
@@ -20,7 +19,7 @@ import numpy as np
 from ..symex.interpreter.decider import Decider
 from ..symex.slice.accesses import is_pointer
 from ..symex.slice.sliced_program import Program
-from ..symex.values.approximated_terms import unwritten_in
+from ..symex.values.approximated_terms import choices_in, may_be_unwritten
 from ..symex.values.assumptions import Assume
 from ..symex.values.kinds import Kind
 from ..symex.values.lane_arithmetic import compare, condition_of, negate, opaque
@@ -35,10 +34,9 @@ from ..symex.values.substitution import (
     rebuild,
     with_pins,
 )
-from ..symex.values.symbol import CHOSEN, LANE, Atom, Decisions, Form, Value, atom, plus
+from ..symex.values.symbol import LANE, Atom, Decisions, Form, Value, atom, plus
 from ..symex.values.thread_sets import is_one_value_in
 from ..symex.values.trace import Peek, Shape, ThreadSet
-from ..symex.values.traversal import walk
 from ..symex.values.wraparound import may_be_negative
 from .extremes import extremes_in
 from .known_residues import KnownResidues
@@ -139,7 +137,7 @@ class NamingDecider:
 
     def _open(self, truth: Form, threads: ThreadSet, point: int) -> OpenError:
         """Return what is asked first of a predicate: on which choices it depends, if it does."""
-        choices = _choices_in(truth) if _may_be_unwritten(truth) else extremes_in(truth)
+        choices = choices_in(truth) if may_be_unwritten(truth) else extremes_in(truth)
         truth = next((each for each in choices if self._answer(each, point) is None), truth)
         made = plain(truth)
         truth = made if isinstance(made, Form) else truth
@@ -160,7 +158,7 @@ class NamingDecider:
         """Return a value with those choices made that the answers decide, if it is asked about them."""
         if not self.answers or not isinstance(value, Form):
             return value
-        if not _may_be_unwritten(value) and not any(extremes_in(value)):
+        if not may_be_unwritten(value) and not any(extremes_in(value)):
             return value
         return Restated(lambda truth: self._answer(truth, point), self._threads, {}).of(value)
 
@@ -310,19 +308,6 @@ class NamingDecider:
 
     def halt_at(self, value: Form) -> None:
         return None
-
-
-def _may_be_unwritten(value: Form) -> bool:
-    """Tell whether a choice in a value may be a register that was not written."""
-    return bool(value.origin & CHOSEN and unwritten_in(value))
-
-
-def _choices_in(truth: Form) -> Iterator[Form]:
-    """Yield the conditions of the choices in a predicate that have no choice in themselves."""
-    for name in walk(truth.terms):
-        condition = name.inner[1] if name.inner_kind is Kind.SELP else None
-        if isinstance(condition, Atom) and not condition.differs and not condition.origin & CHOSEN:
-            yield Form(((condition, 1),))
 
 
 def _parts(truth: Form) -> tuple[Form, Form, Form, bool] | None:

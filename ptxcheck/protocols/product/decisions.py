@@ -55,6 +55,16 @@ class Decisions:
         found._free, found._host = dict(self._free), dict(self._host)
         return found
 
+    def interval(self, site: Site, around: Ordinals) -> Interval:
+        """Return what is known of the number that a site asks about, in some rounds of the loops around its loop."""
+        asked = site.asked
+        assert isinstance(asked, Below)
+        number = round_number(asked.terms)
+        if number is not None:
+            return Interval(number, number)
+        own = self._intervals.get((asked.terms, (site.loop, around)), Interval())
+        return own.within(self._host.get(asked.terms, Interval()))
+
     def _asked(self, automaton: int, node: Node, ordinals: Ordinals) -> tuple[Site, Place, dict[int, int]]:
         site = self._questions.site(automaton, node.number)
         return site, (site.loop, ordinals[: site.depth]), dict(zip(node.loops, ordinals, strict=True))
@@ -74,12 +84,9 @@ class Decisions:
             congruence = self._questions.congruences.get(asked.terms)
             is_out = asked.equal and congruence is not None and not congruence.admits(threshold)
             truth = False if is_out else None
-            number = round_number(asked.terms)
-            own = self._intervals.get((asked.terms, place)) if number is None else Interval(number, number)
             of_all = self._held_by_all(automaton, node, ordinals, asked)
             for known in (
-                own,
-                self._host.get(asked.terms),
+                self.interval(site, place[1]),
                 None if of_all is None else self._intervals.get(of_all),
             ):
                 if known is not None and truth is None:

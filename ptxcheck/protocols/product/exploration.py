@@ -17,7 +17,7 @@ Not covered: what a `Failure` says: it is no violation, but a place at which thi
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence, Set
+from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
 from ...terms.effort import Effort, Work
@@ -32,10 +32,10 @@ from .decisions import AskedAgainError, Decisions, Questions
 from .loop_nests import Ordinals, moved
 from .operations import Failure
 from .order_state import BLOCKED, OrderState
-from .questions import Free, OfReceived, OfStrand, OfVariables, Polled
+from .questions import OfReceived, OfStrand, OfVariables, Polled
 from .received import Contents, Receiving
 from .received_uses import Look, Put, Take
-from .repeated_waits import Place, is_waited_for
+from .repeated_waits import RepeatedWaits
 from .roles import Role, Step
 from .rows import Bits
 from .setup import Setup
@@ -105,15 +105,31 @@ class _State:
         )
 
 
-def _all_end(behind: Mapping[object, Set[object]], seen: Iterable[object]) -> bool:
-    """Tell whether threads may come to their ends from each state; `behind` tells where each was come from."""
+def _all_end(behind: Mapping[object, Set[object]], seen: Collection[object]) -> bool:
+    """Tell whether threads may come to their ends from each state that some run comes to.
+
+    `behind` tells where each was come from. No run comes to a state from which all ways are impossible.
+    """
+    ahead: dict[object, int] = {}
+    for sources in behind.values():
+        for source in sources:
+            ahead[source] = ahead.get(source, 0) + 1
+    impossible: set[object] = {_IMPOSSIBLE}
+    waiting: list[object] = [_IMPOSSIBLE, *(state for state in seen if state not in ahead)]
+    impossible.update(waiting)
+    while waiting:
+        for source in behind.get(waiting.pop(), ()):
+            ahead[source] -= 1
+            if not ahead[source]:
+                impossible.add(source)
+                waiting.append(source)
     ending: set[object] = {_ENDED}
-    waiting: list[object] = [_ENDED]
+    waiting = [_ENDED]
     while waiting:
         sources = behind.get(waiting.pop(), set()) - ending
         ending |= sources
         waiting.extend(sources)
-    return all(state in ending for state in seen)
+    return all(state in ending or state in impossible for state in seen)
 
 
 class _UnknownWordsError(Exception):
@@ -146,6 +162,7 @@ class Exploration:
         self._automata = automata
         self._roles = roles
         self.questions = Questions(automata, roles, residues or {})
+        self._repeated = RepeatedWaits(automata, roles, self.questions)
         self._effort = effort
         self._coming = ComingCopies(roles, setup.number_of)
         self._seen: dict[object, OrderState] = {}
@@ -187,8 +204,8 @@ class Exploration:
     def _visit(self, state: _State) -> list[_State]:
         """Go on from a state until a question has to be answered; return the states behind its answers."""
         asking = self._run(state)
-        if asking == _ENDED:
-            self._behind.setdefault(_ENDED, set()).add(state.parent)
+        if asking < 0:
+            self._behind.setdefault(asking, set()).add(state.parent)
         strands, decisions, order = state.strands, state.decisions, state.order
         self._effort.spend(Work.STATE)
         if asking < 0:
@@ -244,21 +261,12 @@ class Exploration:
         strand = state.strands[number]
         if isinstance(asked, Polled | OfStrand):
             found, strand.polled = strand.polled, None
-            if (
-                found is None
-                and isinstance(asked, Polled)
-                and self._is_waited_for(state, number, role, strand)
-            ):
+            if found is None and isinstance(asked, Polled) and self._speaks_for_both(state, number, strand):
                 return False
             return found
-        return self._decided(state, number, role, Place(node.number, strand.ordinals, strand.env))
-
-    def _decided(self, state: _State, number: int, role: Role, place: Place) -> bool | None:
-        """Return what is known of a question that is about variables, or what the host passes."""
-        node = self._automata[role.automaton].nodes[place.node]
-        if isinstance(self.questions.site(role.automaton, place.node).asked, OfVariables):
-            return role.variables.truth(place.node, place.env)
-        return state.decisions.answer(role.automaton, node, place.ordinals, number, place.env)
+        if isinstance(asked, OfVariables):
+            return role.variables.truth(node.number, strand.env)
+        return state.decisions.answer(role.automaton, node, strand.ordinals, number, strand.env)
 
     def _node(self, role: Role, strand: _Strand) -> Node:
         return self._automata[role.automaton].nodes[strand.node]
@@ -315,16 +323,10 @@ class Exploration:
             raise _StuckError(settled)
         return settled
 
-    def _is_waited_for(self, state: _State, number: int, role: Role, strand: _Strand) -> bool:
-        """Tell whether a strand that polls for a phase waits for it if the poll fails."""
-
-        def decided(place: Place) -> bool | None:
-            asked = self.questions.site(role.automaton, place.node).asked
-            is_own = isinstance(asked, OfReceived | OfStrand | Polled | Free)
-            return None if is_own else self._decided(state, number, role, place)
-
-        polling = Place(strand.node, strand.ordinals, strand.env)
-        return is_waited_for(self._automata[role.automaton], role, polling, decided)
+    def _speaks_for_both(self, state: _State, number: int, strand: _Strand) -> bool:
+        """Tell whether a strand that polls for a phase waits for it, or looks no more, if the poll fails."""
+        wait = self._repeated.wait_behind(number, strand.node, strand.env, strand.ordinals, state.decisions)
+        return wait is not None and state.order.polls(number, wait)
 
     def _is_polling(self, number: int, strand: _Strand) -> bool:
         """Tell whether a strand waits at a poll that was taken to find its phase complete."""

@@ -201,6 +201,15 @@ def wait(state: State, strand: int, step: WaitStep) -> int:
     return DONE
 
 
+def poll(state: State, strand: int, step: WaitStep) -> None:
+    """Look at a phase and go on: it has to be the one that is awaited, whether it is over or not."""
+    barrier = step.barrier
+    word = _find(state, strand, barrier, step.point)
+    over = word.parity if word.parity != step.parity else word.parity ^ 1
+    if not state.knows(strand, state.setup.completion[barrier][over]):
+        raise Unproved(Flaw.EARLY_WAIT.value, strand, step.point)
+
+
 def touch_objects(state: State, strand: int, objects: tuple[int, ...], point: int) -> None:
     """Note an access of bytes of mbarriers: those that are live may not be used again."""
     for barrier in objects:

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Hashable, Mapping
 from typing import Any, TypeAlias
 
-from ..model.actions import Action
+from ..model.actions import Action, Wait
 from ..model.outcome import Flaw
 from ..order.axioms import COPIES_AT_EXIT
 from . import launches, mbarriers, meetings, pipelines, registers, tensor_memory
@@ -167,6 +167,16 @@ class OrderState:
     def refuse(self, ctas: Collection[int]) -> None:
         """Note CTAs that may have read that there was none."""
         self._state.heard |= frozenset(ctas)
+
+    def polls(self, strand: int, wait: Wait) -> bool:
+        """Note a poll whose answer tells nothing; False where it may find another phase than that of a wait."""
+        step = self._steps[strand].get(id(wait)) or self.setup.step(strand, wait)
+        assert isinstance(step, WaitStep)
+        try:
+            mbarriers.poll(self._state, strand, step)
+        except Unproved:
+            return False
+        return True
 
     def end(self, strand: int) -> Failure | None:
         """Let a strand end."""

@@ -1,96 +1,235 @@
-"""Polls behind which a strand waits for the same phase if they fail: it does the same whichever way they end.
+"""Polls behind which a strand waits for the same phase if they fail: that they fail speaks for both answers.
 
-Property: where `is_waited_for` holds of a poll in a state, both of its answers lead to the same actions in one order.
+Property: where `wait_behind` gives a wait for a poll, whatever goes wrong if the poll succeeds goes wrong if it fails,
+or the poll itself may find another phase than that of the wait, which its caller asks about.
 
-Argument: what is taken of a poll that succeeds is a wait. If it fails, the strand comes, by what is decided in the
-state and with no action on the way, to a wait for the same phase of the same mbarrier, and behind it to a place where
-it comes to with no further action if the poll succeeds.
+Argument: what is taken of a poll that succeeds is a wait there and then. From both answers on the strand is followed
+side by side: it does the same, and comes to the same questions, but that behind the failed poll it waits for the same
+phase of the same mbarrier, later, or never looks at what the poll has found. So in each run in which the poll
+succeeds the strand does all that it does if it fails, in one order, less a wait that cannot stop it, and knows more: a
+state of which less is known stands for it (`state`). Who has to know that the wait is over knows of the later one.
+Questions are taken both ways, unless what was answered before on the same way decides (`poll_facts`).
 
-Not covered: strands that act between the poll and the wait: both answers are explored.
+Not covered: strands that act otherwise behind the two answers, and those that write, read or receive followed words
+on two different ways: both answers are explored.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from ..automata.automaton import Automaton
 from ..automata.environments import Env
+from ..automata.nodes import Arrival, Question
 from ..model.actions import Action, Wait
-from .loop_nests import Ordinals, moved
+from .decisions import Decisions
+from .loop_nests import Ordinals
+from .poll_facts import Facts, PollFacts
+from .question_sites import Questions, Site
+from .questions import OfVariables
 from .roles import Role, Step
 
-_MOST_NODES = 24
-"""Nodes without an action that are passed on the way."""
+_MOST_PAIRS = 1_500
+_MOST_SILENT = 64
+"""Nodes without an action or a question that are passed in a row."""
 
 
-class Place(NamedTuple):
+class _Place(NamedTuple):
     """Where a strand comes to."""
 
     node: int
-    ordinals: Ordinals
     env: Env
 
 
-Answer: TypeAlias = Callable[[Place], bool | None]
-"""What is decided of the question of a node; None where that is open."""
+class _Pair(NamedTuple):
+    """Where a strand comes to by the two answers."""
+
+    succeeded: _Place
+    failed: _Place
+    owed: Wait | int | None
+    """For what it has not waited yet behind the failed poll, or the point of the poll where it has in neither way."""
+    facts: Facts
+    """What was answered on the way."""
 
 
-def is_waited_for(automaton: Automaton, role: Role, polling: Place, answer: Answer) -> bool:
-    """Tell whether the two answers to the poll of a node lead to the same actions."""
-    walk = _Walk(automaton, role, answer)
-    succeeded, failed = walk.behind(polling, 0), walk.behind(polling, 1)
-    *others, wait = walk.step(succeeded).actions or (None,)
-    if not isinstance(wait, Wait) or list(walk.step(failed).actions) != others:
-        return False
-    places = list(walk.silent(failed))
-    if not places or not _is_alone(walk.step(places[-1]).actions, wait):
-        return False
-    return not set(walk.silent(succeeded)).isdisjoint(walk.silent(places[-1]))
+class RepeatedWaits:
+    """The polls of some roles that need not be taken to succeed."""
+
+    def __init__(self, automata: Sequence[Automaton], roles: Sequence[Role], questions: Questions) -> None:
+        facts = [PollFacts(each, number, questions) for number, each in enumerate(automata)]
+        self._walks = [
+            _Walk(automata[role.automaton], role, questions, facts[role.automaton]) for role in roles
+        ]
+
+    def wait_behind(
+        self, strand: int, node: int, env: Env, ordinals: Ordinals, known: Decisions
+    ) -> Wait | None:
+        """Return the wait that a poll of a strand is if it succeeds, where its failure speaks for both answers."""
+        return self._walks[strand].wait_behind(_Place(node, env), ordinals, known)
 
 
-def _is_alone(actions: Sequence[Action], wait: Wait) -> bool:
+def _is_again(actions: Sequence[Action], wait: Wait) -> bool:
     """Tell whether actions are one wait for the same phase as another."""
     return (
         len(actions) == 1 and isinstance(actions[0], Wait) and replace(actions[0], point=wait.point) == wait
     )
 
 
-def _acts(step: Step) -> bool:
-    """Tell whether a strand does something in a node, or is followed no further."""
+def _is_followed(step: Step) -> bool:
+    """Tell whether words or values are followed through a node, or it is the last one that is followed."""
     node = step.node
-    return bool(step.actions or node.stored or node.read or node.received or node.is_cut)
+    return bool(node.stored or node.read or node.received or node.is_cut)
 
 
-class _Walk(NamedTuple):
-    automaton: Automaton
-    role: Role
-    answer: Answer
+class _Walk:
+    """One strand, followed from both answers to its polls."""
 
-    def step(self, place: Place) -> Step:
-        return self.role.step(place.node, place.env)
+    def __init__(self, automaton: Automaton, role: Role, questions: Questions, facts: PollFacts) -> None:
+        self._automaton = automaton
+        self._role = role
+        self._questions = questions
+        self._facts = facts
+        self._known: dict[tuple[_Place, Facts], Wait | None] = {}
+        self._found: dict[_Place, list[tuple[Facts, Wait]]] = {}
+        """For polls that were found to be repeated: what has to be known, and the wait."""
+        self._alike: dict[_Pair, frozenset[int]] = {}
+        """Pairs from which a strand does the same for ever, and the directions that this rests on."""
+        self._unlike: set[_Pair] = set()
+        self._used: set[int] = set()
+        """The directions that have decided something on the present walk."""
 
-    def behind(self, place: Place, which: int) -> Place:
-        """Return where a strand comes to by one of the ways on from a node."""
-        node, arrival, number = self.step(place).nexts[which]
-        return Place(
-            node,
-            moved(place.ordinals, self.automaton.nodes[node], arrival),
-            self.role.variables.moved(place.node, number, place.env),
-        )
+    def wait_behind(self, polling: _Place, ordinals: Ordinals, known: Decisions) -> Wait | None:
+        facts = self._facts.at(self._automaton.nodes[polling.node], ordinals, known)
+        for needed, wait in self._found.get(polling, ()):
+            if self._facts.implies(facts, needed):
+                return wait
+        key = polling, facts
+        if key not in self._known:
+            self._known[key] = repeated = self._walk(polling, facts)
+            if repeated is not None:
+                needed = tuple(each for each in facts if each[0] in self._used)
+                self._found.setdefault(polling, []).append((needed, repeated))
+        return self._known[key]
 
-    def silent(self, place: Place) -> Iterator[Place]:
-        """Yield where a strand comes to from the end of a node, up to the first place at which it acts."""
-        for _ in range(_MOST_NODES):
-            nexts = self.step(place).nexts
-            truth = self.answer(place) if len(nexts) == 2 else True
-            if not nexts or truth is None:
-                return
-            place = self.behind(place, 0 if truth else 1)
-            yield place
-            if _acts(self.step(place)):
-                return
+    def _walk(self, polling: _Place, facts: Facts) -> Wait | None:
+        """Follow a strand from both answers to a poll; return the wait that it is if it succeeds."""
+        self._used = set()
+        question = self._automaton.nodes[polling.node].question
+        assert question is not None
+        first = [self._behind(polling, which)[1] for which in (0, 1)]
+        waiting, waits = [_Pair(first[0], first[1], question.point, facts)], set[Wait]()
+        seen = {*waiting}
+        while waiting:
+            pair = waiting.pop()
+            if pair.succeeded == pair.failed and not isinstance(pair.owed, int):
+                continue
+            onward = None if pair in self._unlike else self._together(pair)
+            if onward is None or len(seen) > _MOST_PAIRS:
+                self._unlike.add(pair)
+                return None
+            waits.update(each.owed for each in onward if isinstance(each.owed, Wait))
+            for each in onward:
+                if each in self._alike:
+                    self._used |= self._alike[each]
+                elif each not in seen:
+                    seen.add(each)
+                    waiting.append(each)
+        if len(waits) != 1:
+            return None
+        self._alike.update(dict.fromkeys(seen, frozenset(self._used)))
+        return waits.pop()
+
+    def _together(self, pair: _Pair) -> list[_Pair] | None:
+        """Return where a strand comes to from two places at which it does the same; None where it does not."""
+        one, other = self._step(pair.succeeded), self._step(pair.failed)
+        if isinstance(pair.owed, Wait) and _is_again(other.actions, pair.owed) and len(other.nexts) == 1:
+            if _is_followed(other) or other.nexts[0][1] is not Arrival.MOVE:
+                return None
+            behind = self._silent(self._behind(pair.failed, 0)[1])
+            is_there = behind is not None and self._loops(behind) == self._loops(pair.succeeded)
+            return [_Pair(pair.succeeded, behind, None, pair.facts)] if behind and is_there else None
+        own = one.actions
+        if isinstance(pair.owed, int):
+            polls = [each for each in own if isinstance(each, Wait) and each.point == pair.owed]
+            own = tuple(each for each in own if each not in polls)
+            if len(polls) > 1 or any(each.parity is None for each in polls):
+                return None
+            pair = pair._replace(owed=polls[0]) if polls else pair
+        if own != other.actions or self._loops(pair.succeeded) != self._loops(pair.failed):
+            return None
+        if one.number != other.number and (_is_followed(one) or _is_followed(other)):
+            return None
+        return self._onward(pair)
+
+    def _onward(self, pair: _Pair) -> list[_Pair] | None:
+        """Return where a strand comes to next from two places that ask the same; None where they do not."""
+        ways = self._ways(pair.succeeded, pair.facts), self._ways(pair.failed, pair.facts)
+        if len(ways[0]) == 2 and self._asked(pair.succeeded) != self._asked(pair.failed):
+            return None
+        found: list[_Pair] = []
+        if len(ways[0]) != len(ways[1]):
+            return None
+        for own, its in zip(*ways, strict=True):
+            one, other = self._behind(pair.succeeded, own), self._behind(pair.failed, its)
+            if one[0] is not other[0] or self._loops(one[1]) != self._loops(other[1]):
+                return None
+            facts = pair.facts
+            if len(ways[0]) == 2:
+                facts = self._facts.noted(facts, self._site(pair.succeeded), own == 0)
+            facts = self._facts.moved_on(facts, self._loops(one[1]), one[0])
+            places = self._silent(one[1]), self._silent(other[1])
+            if places[0] is None or places[1] is None:
+                return None
+            found.append(_Pair(places[0], places[1], pair.owed, facts))
+        return found
+
+    def _loops(self, place: _Place) -> tuple[int, ...]:
+        return self._automaton.nodes[place.node].loops
+
+    def _site(self, place: _Place) -> Site:
+        return self._questions.site(self._role.automaton, place.node)
+
+    def _asked(self, place: _Place) -> tuple[Question | None, Site]:
+        """Return what is asked in a node, by whom, and for which loop."""
+        return self._automaton.nodes[place.node].question, self._site(place)
+
+    def _step(self, place: _Place) -> Step:
+        return self._role.step(place.node, place.env)
+
+    def _ways(self, place: _Place, facts: Facts = ()) -> Sequence[int]:
+        """Return by which ways a strand may go on from a node: both of what nothing decides."""
+        nexts = self._step(place).nexts
+        if len(nexts) < 2:
+            return range(len(nexts))
+        site = self._site(place)
+        truth: bool | None
+        if isinstance(site.asked, OfVariables):
+            truth = self._role.variables.truth(place.node, place.env)
+        else:
+            truth = self._facts.decided(facts, site, self._used)
+        return (0, 1) if truth is None else (0 if truth else 1,)
+
+    def _behind(self, place: _Place, which: int) -> tuple[Arrival, _Place]:
+        """Return where a strand comes to by one of the ways on from a node, and what that does to its rounds."""
+        node, arrival, number = self._step(place).nexts[which]
+        return arrival, _Place(node, self._role.variables.moved(place.node, number, place.env))
+
+    def _silent(self, place: _Place) -> _Place | None:
+        """Return the next place at which a strand does or asks something, or enters or repeats a loop, or ends.
+
+        None where that is far.
+        """
+        for _ in range(_MOST_SILENT):
+            step, ways = self._step(place), self._ways(place)
+            if step.actions or _is_followed(step) or len(ways) != 1:
+                return place
+            arrival, behind = self._behind(place, ways[0])
+            if arrival in (Arrival.ENTER, Arrival.REPEAT) or self._loops(behind) != self._loops(place):
+                return place
+            place = behind
+        return None
 
 
-__all__ = ["Place", "is_waited_for"]
+__all__ = ["RepeatedWaits"]

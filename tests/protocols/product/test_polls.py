@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from benchmarks.mutation.judge import launched
 from ptxcheck.protocols.product.for_all import Open, Shown
 from ptxcheck.protocols.verify import shown_for_every_count
@@ -28,3 +30,17 @@ def test_what_a_poll_finds_of_another_phase_shows_nothing() -> None:
 
 def test_a_single_poll_is_no_wait() -> None:
     assert isinstance(shown("polls_with_back_off.tests_once"), Open)
+
+
+def test_a_poll_that_fails_speaks_for_both_answers_where_its_thread_waits_later() -> None:
+    found = shown("looks_ahead_at_both_rings")
+    assert isinstance(found, Shown)
+    assert found.states < 12
+
+
+@pytest.mark.parametrize(
+    "change",
+    ["asks_for_the_phase_before", "does_not_look_again", "takes_an_old_answer", "waits_in_front_of_no_fill"],
+)
+def test_an_answer_that_is_kept_too_long_or_is_of_another_phase_shows_nothing(change: str) -> None:
+    assert isinstance(shown(f"looks_ahead_at_both_rings.{change}"), Open)

@@ -10,7 +10,7 @@ import numpy as np
 from ....verdict import AssumptionKind
 from ...symex.slice.sliced_program import Program
 from ...symex.values import lane_arithmetic as lanes
-from ...symex.values.approximated_terms import unwritten_in
+from ...symex.values.approximated_terms import choices_in, may_be_unwritten, unwritten_in
 from ...symex.values.assumptions import READ_ALIKE, Assume, unwritten_text
 from ...symex.values.kinds import Kind
 from ...symex.values.lane_arithmetic import condition_of
@@ -203,7 +203,8 @@ class Decider:
         """Decide a predicate that is the same for all threads concerned; what it depends on first."""
         known = self._decisions.truths.get(value)
         if known is None:
-            register = unwritten_in(value)
+            made = self._with_choices_made(value, point)
+            register = unwritten_in(made) if isinstance(made, Form) else ""
             if register:
                 self._assume(AssumptionKind.UNDEFINED, unwritten_text(register), point)
             reduced = self.restated(self.reduced(value))
@@ -214,6 +215,18 @@ class Decider:
                 known = self._decided(reduced if isinstance(reduced, Form) else value, point, stays)
             self._decisions.truths[value] = known
         return known
+
+    def _with_choices_made(self, value: Form, point: int) -> Value:
+        """Decide by what a value is chosen that may be a register not written; return what it is then."""
+        made: Value = value
+        while isinstance(made, Form) and may_be_unwritten(made):
+            open_choice = next((each for each in choices_in(made) if not unwritten_in(each)), None)
+            if open_choice is None:
+                break
+            truth = self.decide_uniform(open_choice, point)
+            known = {open_choice: truth}
+            made = Restated(known.get, self._shape.threads, {}).of(made)
+        return made
 
     def narrow(self, value: Form, threads: ThreadSet) -> Value | None:
         """Return a value that is one number in these threads, None when they may hold different ones."""

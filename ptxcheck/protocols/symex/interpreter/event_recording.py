@@ -149,7 +149,6 @@ class EventRecorder:
         for spec, operand in self._program.followed_at(point):
             self._check_written(operand, guard, point)
             written = self._cta.operands.value(operand, guard)
-            self._cta.note_unwritten(written, point)
             if isinstance(operand, AddressOperand) and takes_generic(instruction):
                 check_generic(operand, written, guard, self._cta.threads, point)
             if isinstance(operand, AddressOperand) and takes_offset(instruction, spec):
@@ -221,9 +220,12 @@ class EventRecorder:
         if not isinstance(value, Form):
             return value
         if self._decider.speculative:
+            self._cta.note_unwritten(value, point)
             return self._decider.placed(value)
         self._cta.operands.note_use(value)
-        value = self._decider.reduced(self._decider.concrete(value, guard, point))
+        made = self._decider.concrete(value, guard, point)
+        self._cta.note_unwritten(made, point)
+        value = self._decider.reduced(made)
         if isinstance(value, Form) and name in _BYTES and value.origin & FROM_SHARED:
             self._cta.assume(AssumptionKind.SHARED_LOAD, READ_ALIKE, point)
         if isinstance(value, Form) and name in _NUMBERS:

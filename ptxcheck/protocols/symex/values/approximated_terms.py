@@ -22,6 +22,7 @@ from functools import lru_cache
 from .kinds import Kind
 from .scales import possible_scales
 from .symbol import (
+    CHOSEN,
     LOOPS,
     OF_HOST,
     Atom,
@@ -225,6 +226,19 @@ def unwritten_in(value: Form) -> str:
             if each.kind is Kind.UNDEFINED:
                 return str(each[1])
     return ""
+
+
+def may_be_unwritten(value: Form) -> bool:
+    """Tell whether a choice in a value may be a register that was not written."""
+    return bool(value.origin & CHOSEN and unwritten_in(value))
+
+
+def choices_in(truth: Form) -> Iterator[Form]:
+    """Yield the conditions of the choices in a predicate that have no choice in themselves."""
+    for name in walk(truth.terms):
+        condition = name.inner[1] if name.inner_kind is Kind.SELP else None
+        if isinstance(condition, Atom) and not condition.differs and not condition.origin & CHOSEN:
+            yield Form(((condition, 1),))
 
 
 def sources_of(atom: Atom) -> Iterator[Atom]:

@@ -49,3 +49,22 @@ def test_it_is_not_proved(never: str, use: str) -> None:
 )
 def test_what_is_not_used_or_chosen_or_written_in_time_is_no_matter(never: str, use: str) -> None:
     assert deadlock(BODY.format(never=never, use=use)) is VerdictKind.PROVED
+
+
+CHOSEN = """
+mov.u32 %r9, %tid.x; setp.ne.u32 %p9, %r9, 0; mov.u32 %r1, smem;
+ld.param.u32 %r4, [n]; setp.ne.u32 %p3, %r4, 0;
+@%p3 bra S; ld.param.u32 %r2, [m]; S:
+setp.eq.u32 %p4, %r2, 5; selp.u32 %r5, 1, 0, %p4; selp.u32 %r6, {chosen}, %p3; setp.ne.u32 %p5, %r6, 0;
+selp.u32 %r7, 2, 1, %p5;
+@%p9 bra R; mbarrier.init.shared.b64 [%r1], %r7; R: bar.sync 0;
+@%p9 bra E; mbarrier.arrive.shared.b64 _, [%r1], %r7;
+W: mbarrier.try_wait.parity.shared.b64 %p6, [%r1], 0; @!%p6 bra W;
+E:
+"""
+"""Whether there is a size is chosen by a limit, and by the size where it has been read."""
+
+
+def test_a_choice_is_made_by_what_decides_whether_a_register_was_written() -> None:
+    assert deadlock(CHOSEN.format(chosen="0, %r5")) is VerdictKind.PROVED
+    assert deadlock(CHOSEN.format(chosen="%r5, 0")) is VerdictKind.UNKNOWN

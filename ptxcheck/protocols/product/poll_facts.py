@@ -1,0 +1,138 @@
+"""What a strand has answered on one way through its automaton, relative to the round that it is in.
+
+Property: `PollFacts.decided` gives a truth only where what was known at the beginning of the way, and answered on it,
+implies it, in every round that the way may begin in.
+
+Argument: a threshold moves by its slope with each round of a loop, so what is known of a direction keeps its distance
+from thresholds with the same slopes when it is moved by the slope as a round begins. What is known for a loop that is
+left or entered is forgotten; bounds outside of the thresholds that stand in the text are brought nearer, which says
+less.
+
+Not covered: directions that are held for a round, or asked by a group alone, and what relates two of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+from ..automata.automaton import Automaton
+from ..automata.nodes import Arrival, Node
+from .decisions import Decisions
+from .held_numbers import is_of_group
+from .intervals import Interval
+from .loop_nests import Ordinals
+from .question_sites import Questions, Site
+from .questions import Below, Terms
+
+_Slopes: TypeAlias = tuple[tuple[int, int], ...]
+Facts: TypeAlias = tuple[tuple[int, int | None, int | None], ...]
+"""Numbers of directions, with the bounds of each that are known in the present round."""
+
+
+class PollFacts:
+    """The directions that one automaton asks about, with the slopes of their thresholds."""
+
+    def __init__(self, automaton: Automaton, number: int, questions: Questions) -> None:
+        self._number: dict[tuple[Terms, _Slopes], int] = {}
+        self._slopes: list[dict[int, int]] = []
+        self._range: list[tuple[int, int]] = []
+        """The least and the largest threshold in the first rounds."""
+        self._sites: list[list[tuple[Node, Site]]] = []
+        """Where each is asked about, once for each loop that may count it."""
+        self._classes = questions.nests[number].loops
+        for node in automaton.nodes:
+            if node.question is not None:
+                self._add(node, questions.site(number, node.number))
+
+    def _add(self, node: Node, site: Site) -> None:
+        asked = site.asked
+        if not isinstance(asked, Below) or asked.held or is_of_group(asked) or not asked.terms:
+            return
+        key, most = (asked.terms, asked.slopes), asked.constant + asked.equal
+        number = self._number.setdefault(key, len(self._slopes))
+        if number == len(self._slopes):
+            self._slopes.append(dict(asked.slopes))
+            self._range.append((asked.constant, most))
+            self._sites.append([])
+        low, high = self._range[number]
+        self._range[number] = min(low, asked.constant), max(high, most)
+        if all((each.loop, each.depth) != (site.loop, site.depth) for _, each in self._sites[number]):
+            self._sites[number].append((node, site))
+
+    def at(self, node: Node, ordinals: Ordinals, known: Decisions) -> Facts:
+        """Return what is decided where a strand is."""
+        rounds = dict(zip(node.loops, ordinals, strict=True))
+        classes = self._classes[node.number]
+        found: list[tuple[int, int | None, int | None]] = []
+        for number, slopes in enumerate(self._slopes):
+            if not slopes.keys() <= rounds.keys():
+                continue
+            now = Interval()
+            for _, site in self._sites[number]:
+                if not site.loop or classes[site.depth : site.depth + 1] == (site.loop,):
+                    assert isinstance(site.asked, Below)
+                    now = now.within(known.interval(site, ordinals[: site.depth]))
+            back = -sum(slope * rounds[header] for header, slope in slopes.items())
+            found += self._clipped(number, now.moved(back))
+        return tuple(found)
+
+    def _clipped(self, number: int, known: Interval) -> Facts:
+        least, most = self._range[number]
+        low, high = known.low, known.high
+        low = None if low is None or low < least else min(low, most)
+        high = None if high is None or high >= most else max(high, least - 1)
+        return () if low is None and high is None else ((number, low, high),)
+
+    def implies(self, facts: Facts, needed: Facts) -> bool:
+        """Tell whether all that is needed is known."""
+        bounds = {number: Interval(low, high) for number, low, high in facts}
+        return all(
+            bounds.get(number, Interval()).within(Interval(low, high)) == bounds.get(number, Interval())
+            for number, low, high in needed
+        )
+
+    def decided(self, facts: Facts, site: Site, used: set[int]) -> bool | None:
+        """Return what is known of a question, and add the direction that decides it to those that were used."""
+        asked = site.asked
+        if isinstance(asked, bool):
+            return asked
+        number = self._number.get((asked.terms, asked.slopes)) if isinstance(asked, Below) else None
+        if number is None or not isinstance(asked, Below):
+            return None
+        known = next((Interval(low, high) for each, low, high in facts if each == number), Interval())
+        truth = known.is_equal(asked.constant) if asked.equal else known.is_below(asked.constant)
+        if truth is None:
+            return None
+        used.add(number)
+        return truth == asked.positive
+
+    def noted(self, facts: Facts, site: Site, answer: bool) -> Facts:
+        """Return what is known behind an answer."""
+        asked = site.asked
+        number = self._number.get((asked.terms, asked.slopes)) if isinstance(asked, Below) else None
+        if number is None or not isinstance(asked, Below):
+            return facts
+        known = next((Interval(low, high) for each, low, high in facts if each == number), Interval())
+        holds = answer == asked.positive
+        if asked.equal:
+            known = known.with_equal(asked.constant, holds)
+        else:
+            known = known.with_below(asked.constant, holds)
+        others = [each for each in facts if each[0] != number]
+        return tuple(sorted([*others, *self._clipped(number, known)]))
+
+    def moved_on(self, facts: Facts, loops: Sequence[int], arrival: Arrival) -> Facts:
+        """Return what is known behind an edge to a node in some loops."""
+        changed = loops[-1] if arrival in (Arrival.ENTER, Arrival.REPEAT) else None
+        found: list[tuple[int, int | None, int | None]] = []
+        for number, low, high in facts:
+            slopes = self._slopes[number]
+            if not slopes.keys() <= {*loops} or (arrival is Arrival.ENTER and changed in slopes):
+                continue
+            slope = slopes.get(changed, 0) if arrival is Arrival.REPEAT and changed is not None else 0
+            found += self._clipped(number, Interval(low, high).moved(-slope))
+        return tuple(found)
+
+
+__all__ = ["Facts", "PollFacts"]

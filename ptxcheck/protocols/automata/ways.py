@@ -116,10 +116,12 @@ class Ways:
             raise RestartError((block, *self._let_others_vary(block)))
 
     def _varying(self, block: int, values: dict[Register, set[object]]) -> list[Register]:
+        varying = self._kept.variables.get(block, set())
         return [
             register
             for register, each in values.items()
-            if len(each) > 1 and self._kept.may_vary(block, register) and all(map(is_number, each))
+            if len(each) > 1 and register not in varying
+            if self._kept.may_vary(block, register) and all(map(is_number, each))
         ]
 
     def _let_others_vary(self, block: int) -> Iterator[int]:

@@ -125,6 +125,8 @@ class Inventory:
         self.waiters_apart = frozenset(
             (s, a.name) for s, a in self.every() if isinstance(a, Rendezvous) and a.waits and not a.arrives
         )
+        self.awaited_by_all = frozenset(self._awaited_by_all())
+        """Counted barriers at which the same strands meet each time, and all of them wait: nobody can be early."""
         self.pipelines, self.pipeline_of = self._pipelines()
 
     def every(self) -> Iterator[tuple[int, Action]]:
@@ -132,6 +134,23 @@ class Inventory:
         for strand, own in enumerate(self.unique):
             for action in own:
                 yield strand, action
+
+    def _awaited_by_all(self) -> Iterator[int]:
+        coming: dict[int, dict[int, set[int]]] = {}
+        needed: dict[int, set[int]] = {}
+        others: set[int] = set()
+        for strand, action in self.every():
+            if isinstance(action, Rendezvous):
+                number = self.meeting_of[action.name]
+                coming.setdefault(number, {}).setdefault(strand, set()).add(action.threads)
+                needed.setdefault(number, set()).add(action.needed)
+                if not (action.waits and action.arrives) or action.without_exited:
+                    others.add(number)
+        for number, by_strand in coming.items():
+            threads = sum(max(each) for each in by_strand.values())
+            if number not in others and needed[number] == {threads}:
+                if all(len(each) == 1 for each in by_strand.values()):
+                    yield number
 
     def _pipelines(self) -> tuple[tuple[Pipeline, ...], dict[PipelineName, int]]:
         named: dict[PipelineName, None] = {}

@@ -2,9 +2,10 @@
 
 Property: where no step fails, every schedule forms the same generations of the same arrivals.
 
-Argument: each arrival knows that the generation before it is complete, by the landmark of that or by those of all its
-arrivals (who knows of a later arrival of the same strand knows that the generation was over). A strand that has ended
-counts for every generation that it did not arrive in, at barriers that count the rest.
+Argument: where the same strands meet each time and all of them wait, each has left the generation before when it
+comes again. Elsewhere each arrival knows that the generation before it is complete, by the landmark of that or by
+those of all its arrivals (who knows of a later arrival of the same strand knows that the generation was over). A
+strand that has ended counts for every generation that it did not arrive in, at barriers that count the rest.
 
 Not covered: lanes that come to an aligned barrier apart from the others of their warp.
 """
@@ -129,7 +130,7 @@ def complete_if_done(state: State, meeting: int, found: Meet) -> None:
             known |= state.clocks[other] & setup.rows.all | setup.end_of[other]
             found.now |= setup.end_of[other]
     over: Bits = setup.generation[meeting]
-    found.is_over = not over
+    found.is_over = not over and meeting not in setup.awaited_by_all
     if over:
         state.happen(over)
         known |= over

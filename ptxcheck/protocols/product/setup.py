@@ -101,15 +101,16 @@ class Setup(Inventory):
         return 1 << self._numbers.setdefault(name, len(self._numbers))
 
     def _repeating(self) -> frozenset[int]:
-        """Return the counted barriers that may have more than one generation."""
+        """Return the counted barriers that may have generations which somebody may come to early."""
         comings: dict[tuple[int, int], int] = {}
         for strand, own in enumerate(self.given):
             for action in own:
                 if isinstance(action, Rendezvous) and action.arrives:
                     key = self.meeting_of[action.name], strand
                     comings[key] = comings.get(key, 0) + 1
-        return frozenset(
-            meeting for (meeting, _), times in comings.items() if times > 1 or not self.is_straight
+        return (
+            frozenset(meeting for (meeting, _), times in comings.items() if times > 1 or not self.is_straight)
+            - self.awaited_by_all
         )
 
     def _number_landmarks(self, repeating: frozenset[int]) -> None:
@@ -122,7 +123,7 @@ class Setup(Inventory):
         self.generation = tuple(
             bit("generation", each) if each in repeating else 0 for each in range(len(self.meetings))
         )
-        """Landmarks of the last generations of counted barriers; 0 for those that meet once."""
+        """Landmarks of the last generations of counted barriers; 0 for those at which nobody can be early."""
         counts_ended = any(isinstance(a, Rendezvous) and a.without_exited for _, a in self.every())
         self.end_of = tuple(bit("end", strand) if counts_ended else 0 for strand in strands)
         """Landmarks of the ends of strands, 0 where nobody asks for them."""

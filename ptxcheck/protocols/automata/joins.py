@@ -165,13 +165,14 @@ class Joins:
         if not before:
             return {}
         found = dict(before)
-        for each, way in zip(ends, ways, strict=True):
-            held = dict(_of_all(way))
-            for answers in answered(self._nodes, began, each.slots, frozenset(before.values())):
-                for register, form in before.items():
-                    value, answer = held.get(register), answers.get(form)
-                    if value != form and (answer is None or value != int(answer)):
-                        found.pop(register, None)
+        slots = [slot for each in ends for slot in each.slots]
+        on_ways = [dict(_of_all(way)) for each, way in zip(ends, ways, strict=True) for _ in each.slots]
+        on_edges = answered(self._nodes, began, slots, frozenset(before.values()))
+        for held, answers in zip(on_ways, on_edges, strict=True):
+            for register, form in before.items():
+                value, answer = held.get(register), answers.get(form)
+                if value != form and (answer is None or value != int(answer)):
+                    found.pop(register, None)
         return found
 
     def _united(self, ends: Sequence[Come], parting: Parting) -> Come:

@@ -25,14 +25,22 @@ def answered(
     nodes: Sequence[Node], first: int, ends: Collection[Target], wanted: Collection[Form]
 ) -> list[Mapping[Form, bool]]:
     """Return which of the wanted predicates are known at each end, behind a node that threads began with."""
+    answers: dict[int, tuple[_Answers, _Answers]] = {}
     known: dict[int, _Answers] = {first: frozenset()}
     by_end: dict[int, _Answers] = {}
     slots = {id(end) for end in ends}
     waiting = [first]
     while waiting:
         node = nodes[waiting.pop()]
+        if node.question is not None and node.number not in answers:
+            answers[node.number] = (
+                _answer(node.question.truth, True, wanted),
+                _answer(node.question.truth, False, wanted),
+            )
         for which, target in enumerate(node.targets):
-            behind = known[node.number] | _answer(node, which, wanted)
+            behind = known[node.number]
+            if node.question is not None:
+                behind |= answers[node.number][which]
             if target.node < 0:
                 if id(target) in slots:
                     by_end[id(target)] = behind
@@ -45,11 +53,8 @@ def answered(
     return [dict(by_end.get(id(end), ())) for end in ends]
 
 
-def _answer(node: Node, which: int, wanted: Collection[Form]) -> _Answers:
-    """Return what an edge of a node tells of the wanted predicates."""
-    if node.question is None:
-        return frozenset()
-    truth, answer = node.question.truth, which == 0
+def _answer(truth: Form, answer: bool, wanted: Collection[Form]) -> _Answers:
+    """Return what an answer tells of the wanted predicates."""
     opposite = negate(truth)
     said = [(truth, answer)] + ([(opposite, not answer)] if isinstance(opposite, Form) else [])
     return frozenset((form, value) for form, value in said if form in wanted)

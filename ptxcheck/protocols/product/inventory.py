@@ -148,9 +148,9 @@ class Inventory:
                     others.add(number)
         for number, by_strand in coming.items():
             threads = sum(max(each) for each in by_strand.values())
-            if number not in others and needed[number] == {threads}:
-                if all(len(each) == 1 for each in by_strand.values()):
-                    yield number
+            is_one = all(len(each) == 1 for each in by_strand.values())
+            if is_one and number not in others and needed[number] == {threads}:
+                yield number
 
     def _pipelines(self) -> tuple[tuple[Pipeline, ...], dict[PipelineName, int]]:
         named: dict[PipelineName, None] = {}

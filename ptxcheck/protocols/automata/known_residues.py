@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from ..symex.values.kinds import Kind
 from ..symex.values.recurrent_arithmetic import bits_kept
@@ -126,13 +127,16 @@ class KnownResidues:
                     self.asked[name] = max(self.asked.get(name, 1), mask.size)
 
 
-def _masks_in(value: Form) -> Iterator[tuple[Atom, _Mask]]:
+@lru_cache(maxsize=1 << 14)
+def _masks_in(value: Form) -> tuple[tuple[Atom, _Mask], ...]:
+    found: list[tuple[Atom, _Mask]] = []
     for name in walk(value.terms):
         mask = _mask(name)
         if mask is not None and all(
             factor % mask.size == 0 or _is_of_host(each) for each, factor in mask.masked.terms
         ):
-            yield name, mask
+            found.append((name, mask))
+    return tuple(found)
 
 
 def _mask(name: Atom) -> _Mask | None:

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from ...cfg.cfg import Cfg
 from ..symex.values.kinds import Kind
@@ -107,8 +107,13 @@ def _found_in(valuation: Valuation) -> Iterator[Atom]:
     for pieces in valuation.values():
         for _, value in pieces:
             if isinstance(value, Form):
-                names = walk(value.terms, lambda name: name.inner_kind not in _FOUND)
-                yield from (name for name in names if name.inner_kind in _FOUND and not is_received(name))
+                yield from _found_of(value)
+
+
+@lru_cache(maxsize=1 << 14)
+def _found_of(value: Form) -> tuple[Atom, ...]:
+    names = walk(value.terms, lambda name: name.inner_kind not in _FOUND)
+    return tuple(name for name in names if name.inner_kind in _FOUND and not is_received(name))
 
 
 def _renamed(valuation: Valuation, names: dict[Atom, Atom]) -> Valuation:

@@ -30,7 +30,7 @@ from ..symex.values.symbol import Atom
 from .coming_copies import ComingCopies
 from .decisions import AskedAgainError, Decisions, Questions
 from .loop_nests import Ordinals, moved
-from .operations import Failure
+from .operations import OTHER_PHASE, Failure
 from .order_state import BLOCKED, OrderState
 from .questions import OfReceived, OfStrand, OfVariables, Polled
 from .received import Contents, Receiving
@@ -138,6 +138,12 @@ class _UnknownWordsError(Exception):
         self.found = found
 
 
+class _AskBothError(Exception):
+    def __init__(self, point: int) -> None:
+        super().__init__("a poll speaks for its failure alone")
+        self.point = point
+
+
 class _StuckError(Exception):
     def __init__(self, failure: Failure) -> None:
         super().__init__(failure.reason)
@@ -174,11 +180,22 @@ class Exploration:
         }
         self._behind: dict[object, set[object]] = {}
         """From which states each state, and the end of all threads, was come to."""
+        self._both: set[int] = set()
+        """Points of polls of which both answers are explored."""
         self.visits = 0
         self.steps = 0
 
     def run(self) -> Explored:
         """Explore all states, or up to words that nobody expected."""
+        while True:
+            try:
+                return self._explore()
+            except _AskBothError as error:
+                self._both.add(error.point)
+                self._seen.clear()
+                self._behind.clear()
+
+    def _explore(self) -> Explored:
         order = OrderState(self._setup)
         start = [_Strand(self._automata[role.automaton].entry) for role in self._roles]
         failure: Failure | None = None
@@ -326,7 +343,7 @@ class Exploration:
     def _speaks_for_both(self, state: _State, number: int, strand: _Strand) -> bool:
         """Tell whether a strand that polls for a phase waits for it, or looks no more, if the poll fails."""
         wait = self._repeated.wait_behind(number, strand.node, strand.env, strand.ordinals, state.decisions)
-        return wait is not None and state.order.polls(number, wait)
+        return wait is not None and wait.point not in self._both and state.order.polls(number, wait)
 
     def _is_polling(self, number: int, strand: _Strand) -> bool:
         """Tell whether a strand waits at a poll that was taken to find its phase complete."""
@@ -392,7 +409,7 @@ class Exploration:
                 if result is BLOCKED:
                     return False
                 if isinstance(result, Failure):
-                    raise _StuckError(result)
+                    raise _AskBothError(result.point) if result.reason == OTHER_PHASE else _StuckError(result)
                 self._perform_words(number, step, strand, state)
                 self._receive(number, step, strand, state)
                 strand.index += 1

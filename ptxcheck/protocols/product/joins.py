@@ -28,7 +28,18 @@ def control(state: State) -> Hashable:
     meets = tuple((meeting, meet.control()) for meeting, meet in sorted(state.meets.items()))
     registers = tuple((cta, changes.control()) for cta, changes in sorted(state.changes.items()))
     tensor = tuple(sorted(state.allocated.items())), tuple(sorted(state.freed)), tuple(sorted(state.heard))
-    return words, meets, _groups(state), state.inside, state.ended, state.fences_inits, registers, tensor
+    polled = tuple(sorted((key, tuple(sorted(polls))) for key, polls in state.polled.items()))
+    return (
+        words,
+        meets,
+        _groups(state),
+        state.inside,
+        state.ended,
+        state.fences_inits,
+        registers,
+        tensor,
+        polled,
+    )
 
 
 def _groups(state: State) -> Hashable:

@@ -19,6 +19,7 @@ from ..model.outcome import MAX_COUNT, Equation, Flaw
 from ..order.axioms import BARRIER_LEFT, LATE_INIT, LATE_OBSERVER
 from ..symex.values.symbol import Form, plus
 from .operations import (
+    OTHER_PHASE,
     ArriveStep,
     Count,
     ExpectStep,
@@ -30,7 +31,7 @@ from .operations import (
 )
 from .pipelines import done_so_far
 from .rows import IN_ORDER, INITIALISED, RELEASED, Bits, Knowledge
-from .state import State, Word
+from .state import Poll, State, Word
 from .touches import touch
 
 BLOCKED, DONE = 0, 1
@@ -53,6 +54,7 @@ def init(state: State, strand: int, step: InitStep) -> int:
     fresh = Word(True, 0, step.count, step.count, made=step.kind.bit, maker=strand)
     fresh.is_fenced = bool(state.fences_inits >> strand & 1)
     state.words[barrier] = fresh
+    _end_polled(state, barrier, is_new=True)
     state.forget(phases[0] | phases[1])
     state.active &= ~(phases[0] | phases[1])
     for name in ("arrivals", "others", "published", "last-to-come"):
@@ -71,6 +73,7 @@ def inval(state: State, strand: int, step: InvalStep) -> int:
     if word.outstanding:
         state.facts.take(BARRIER_LEFT, step.point)
     word.is_live = False
+    _end_polled(state, step.barrier, is_new=True)
     touch(state, strand, (step.kind,))
     return DONE
 
@@ -194,6 +197,7 @@ def wait(state: State, strand: int, step: WaitStep) -> int:
         before = state.setup.completion[barrier][word.parity]
         if not state.knows(strand, before):
             raise Unproved(Flaw.EARLY_WAIT.value, strand, step.point)
+        _wait_polled(state, strand, barrier, step.parity)
     state.happen(step.event)
     state.clocks[strand] |= step.event
     word.waits |= step.event
@@ -202,12 +206,33 @@ def wait(state: State, strand: int, step: WaitStep) -> int:
 
 
 def poll(state: State, strand: int, step: WaitStep) -> None:
-    """Look at a phase and go on: it has to be the one that is awaited, whether it is over or not."""
+    """Look at a phase and go on: the next wait of the strand for this parity has to be for the same phase."""
+    assert step.parity is not None
     barrier = step.barrier
     word = _find(state, strand, barrier, step.point)
-    over = word.parity if word.parity != step.parity else word.parity ^ 1
-    if not state.knows(strand, state.setup.completion[barrier][over]):
+    is_over = word.parity != step.parity
+    before = state.setup.completion[barrier][word.parity if is_over else word.parity ^ 1]
+    if not state.knows(strand, before):
         raise Unproved(Flaw.EARLY_WAIT.value, strand, step.point)
+    key = strand, barrier, step.parity
+    state.polled[key] = state.polled.get(key, frozenset()) | {Poll(step.point, 0 if is_over else 1)}
+
+
+def _end_polled(state: State, barrier: int, *, is_new: bool = False) -> None:
+    """Note for polls that a phase has ended, or that the mbarrier is another one."""
+    for key, polls in state.polled.items() if state.polled else ():
+        if key[1] == barrier:
+            state.polled[key] = frozenset(
+                Poll(each.point, -1 if is_new else max(each.left - 1, -1)) for each in polls
+            )
+
+
+def _wait_polled(state: State, strand: int, barrier: int, parity: int) -> None:
+    """Check that polls have looked at the phase that a wait is for."""
+    polls = state.polled.pop((strand, barrier, parity), frozenset()) if state.polled else frozenset()
+    for each in sorted(polls):
+        if each.left:
+            raise Unproved(OTHER_PHASE, strand, each.point)
 
 
 def touch_objects(state: State, strand: int, objects: tuple[int, ...], point: int) -> None:
@@ -281,6 +306,7 @@ def _finish(state: State, barrier: int, word: Word, strand: int, point: int) -> 
     state.happen(event)
     clocks["published", barrier] = known | event
     word.parity ^= 1
+    _end_polled(state, barrier)
     word.pending = word.count
     word.expected = word.completed = 0
     word.last, word.is_last_told = word.now, not word.is_asynchronous

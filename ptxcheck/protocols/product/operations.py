@@ -28,6 +28,10 @@ class Failure:
     point: int
 
 
+OTHER_PHASE = "what a poll has found was kept for another phase"
+"""Why a poll cannot be taken to tell nothing."""
+
+
 class Unproved(Exception):  # noqa: N818 - it is no error, it is an answer
     """Raised where something is not shown to be in order."""
 

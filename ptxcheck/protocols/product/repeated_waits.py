@@ -1,11 +1,14 @@
 """Polls behind which a strand waits for the same phase if they fail: that they fail speaks for both answers.
 
 Property: where `wait_behind` gives a wait for a poll, whatever goes wrong if the poll succeeds goes wrong if it fails,
-or the poll itself may find another phase than that of the wait, which its caller asks about.
+or the next wait of the strand for that parity of that mbarrier is for another phase, which the order state looks at.
 
 Argument: what is taken of a poll that succeeds is a wait there and then. From both answers on the strand is followed
 side by side: it does the same, and comes to the same questions, but that behind the failed poll it waits for the same
-phase of the same mbarrier, later, or never looks at what the poll has found. So in each run in which the poll
+parity of the same mbarrier, later, or never looks at what the poll has found. That this is for the phase that the poll
+has looked at, which is the last that may be over there (`mbarriers.poll`), is seen where the strand waits: other phases
+may have ended since, or the mbarrier may be a new one (`State.polled`). The phase behind it ends only behind the later
+wait, so that a poll that succeeds has found that phase, and no later one, over. So in each run in which the poll
 succeeds the strand does all that it does if it fails, in one order, less a wait that cannot stop it, and knows more: a
 state of which less is known stands for it (`state`). Who has to know that the wait is over knows of the later one.
 Questions are taken both ways, unless what was answered before on the same way decides (`poll_facts`).
@@ -118,7 +121,9 @@ class _Walk:
         self._used = set()
         question = self._automaton.nodes[polling.node].question
         assert question is not None
-        first = [self._behind(polling, which)[1] for which in (0, 1)]
+        arrivals, first = zip(*(self._behind(polling, which) for which in (0, 1)), strict=True)
+        if arrivals != (Arrival.KEEP, Arrival.KEEP):
+            return None
         waiting, waits = [_Pair(first[0], first[1], question.point, facts)], set[Wait]()
         seen = {*waiting}
         while waiting:
@@ -157,6 +162,8 @@ class _Walk:
             if len(polls) > 1 or any(each.parity is None for each in polls):
                 return None
             pair = pair._replace(owed=polls[0]) if polls else pair
+        if isinstance(pair.owed, Wait) and any(_is_again((each,), pair.owed) for each in own):
+            return None
         if own != other.actions or self._loops(pair.succeeded) != self._loops(pair.failed):
             return None
         if one.number != other.number and (_is_followed(one) or _is_followed(other)):

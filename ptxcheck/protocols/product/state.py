@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from ..model.actions import Amount
 from ..model.axiom import Axiom
@@ -213,6 +214,14 @@ class Changes:
         return tuple((each.strand, each.step.event, each.known) for each in self.made), self.held
 
 
+class Poll(NamedTuple):
+    """A poll whose answer was taken to tell nothing, and the phase that it looked at."""
+
+    point: int
+    left: int
+    """Phases that have to end for that one to be over; below 0: a later one has ended, or the mbarrier is new."""
+
+
 class State:
     """Barriers, groups, memory, and who knows what of it. It is changed in place."""
 
@@ -231,6 +240,8 @@ class State:
         """Strands that have arrived at a rendezvous that they wait at."""
         self.awaiting: dict[int, int] = {}
         """Strands that a wait has stopped, and the mbarriers."""
+        self.polled: dict[tuple[int, int, int], frozenset[Poll]] = {}
+        """For each strand, mbarrier and parity: polls whose answers were taken to tell nothing, since its last wait."""
         self.ended: Bits = 0
         self.fences_inits: Bits = 0
         """Strands that have fenced initialisations."""
@@ -264,6 +275,7 @@ class State:
         found.meets = {meeting: meet.copy() for meeting, meet in self.meets.items()}
         found.groups = {pipeline: Groups(each.closed, each.kept) for pipeline, each in self.groups.items()}
         found.cells, found.awaiting = self.cells.copy(), self.awaiting.copy()
+        found.polled = self.polled.copy()
         found.inside, found.ended, found.fences_inits = self.inside, self.ended, self.fences_inits
         found.far, found.copies = self.far.copy(), self.copies.copy()
         found.held, found.free, found.changes = self.held.copy(), self.free.copy(), self.changes.copy()

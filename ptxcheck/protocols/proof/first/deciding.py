@@ -225,7 +225,10 @@ class Decider:
                 break
             truth = self.decide_uniform(open_choice, point)
             known = {open_choice: truth}
-            made = Restated(known.get, self._shape.threads, {}).of(made)
+            then = Restated(known.get, self._shape.threads, {}).of(made)
+            if then == made:
+                break
+            made = then
         return made
 
     def narrow(self, value: Form, threads: ThreadSet) -> Value | None:

@@ -296,17 +296,12 @@ def _symbolic_bitwise(op: Op, a: Value, b: Value) -> Value:
     if isinstance(a, Form) and isinstance(b, Form) and a == b:
         return 0 if op is Op.XOR else a
     for one, other in ((a, b), (b, a)):
-        if isinstance(one, Form) and isinstance(other, int) and _may_be_masked(one):
+        if isinstance(one, Form) and isinstance(other, int) and recurrent.may_be_masked(one, other):
             known = recurrent.with_bits(op, one, other)
             if known is not None:
                 return known
     first, second = sorted((a, b), key=lambda value: _order(key_of(value)))
     return _opaque(Kind[op.name], first, second)
-
-
-def _may_be_masked(form: Form) -> bool:
-    """Tell whether rounds of a loop change a number, or what it is some bits of."""
-    return recurrent.counts(form) or form.terms[0][0].kind in (Kind.AND, Kind.SHR)
 
 
 def _order(key: object) -> bytes:

@@ -75,6 +75,12 @@ def _is_one_atom(form: Form) -> bool:
     return len(form.terms) == 1 and form.terms[0][1] == 1 and not form.constant
 
 
+def may_be_masked(form: Form, bits: int) -> bool:
+    """Tell whether rounds change a number, or it is some bits of one, or the bits keep nothing that is not known."""
+    is_low = not bits & bits + 1 and all(factor % (bits + 1) == 0 for _, factor in form.terms)
+    return is_low or counts(form) or form.terms[0][0].kind in (Kind.AND, Kind.SHR)
+
+
 def with_bits(op: Op, form: Form, bits: int) -> Form | int | None:
     """Return `form & bits`, `form | bits` or `form ^ bits`."""
     if op is Op.AND:

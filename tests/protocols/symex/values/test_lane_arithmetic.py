@@ -117,3 +117,14 @@ def test_numbers_of_threads_plus_what_rounds_change_are_numbers_once_that_cancel
     wrapped = lanes.subtract(lanes.add(moved, -2048 & 0xFFFFFFFF, 32), lanes.multiply(rounds, 8192, 64), 32)
     assert isinstance(wrapped, np.ndarray)
     assert wrapped.tolist() == [(int(each) - 2048) % (1 << 32) for each in numbers]
+
+
+@given(st.integers(0, 6), st.integers(0, 40), st.integers(0, 40), st.integers(0, (1 << 32) - 1))
+def test_low_bits_of_multiples_are_known(bits: int, factor: int, constant: int, number: int) -> None:
+    (name, _), *_ = atom(Kind.PARAM, "n", 0, 4).terms
+    mask = (1 << bits) - 1
+    multiple = Form(((name, factor + 1),), constant)
+    kept = lanes.bitwise(Op.AND, multiple, mask)
+    put_in = with_pins(kept, {name: number}, 1) if isinstance(kept, Form) else kept
+    assert put_in == ((factor + 1) * number + constant) & mask
+    assert isinstance(kept, int) or (factor + 1) % (mask + 1)

@@ -11,7 +11,8 @@ its name, so that roles which compute it alike agree without a question about it
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
+from functools import lru_cache
 
 from ..symex.values.kinds import Kind
 from ..symex.values.lane_arithmetic import condition_of
@@ -20,14 +21,19 @@ from ..symex.values.symbol import CHOSEN, Atom, Form, plus
 from ..symex.values.traversal import walk
 
 
-def extremes_in(truth: Form) -> Iterator[Form]:
-    """Yield the conditions of minima and maxima in a predicate, in the order of the text."""
-    if not truth.origin & CHOSEN:
-        return
+def extremes_in(truth: Form) -> Sequence[Form]:
+    """Return the conditions of minima and maxima in a predicate, in the order of the text."""
+    return _extremes_in(truth) if truth.origin & CHOSEN else ()
+
+
+@lru_cache(maxsize=1 << 12)
+def _extremes_in(truth: Form) -> tuple[Form, ...]:
+    found: list[Form] = []
     for name in walk(truth.terms):
         condition = name.inner[1] if name.inner_kind is Kind.SELP else None
         if isinstance(condition, Atom) and not condition.differs and _is_extreme(name, condition):
-            yield Form(((condition, 1),))
+            found.append(Form(((condition, 1),)))
+    return tuple(found)
 
 
 def _is_extreme(name: Atom, condition: Atom) -> bool:

@@ -23,7 +23,7 @@ from ..symex.interpreter.shared_numbers import SharedNumbers
 from ..symex.values.kinds import Kind
 from ..symex.values.lane_arithmetic import settle
 from ..symex.values.register_file import RegisterFile, lanes_of
-from ..symex.values.symbol import Atom, Form, Value
+from ..symex.values.symbol import FROM_SHARED, Atom, Form, Value
 from ..symex.values.thread_sets import warps_of
 from ..symex.values.trace import NotFollowedError, ThreadSet
 from ..symex.values.traversal import walk
@@ -141,6 +141,8 @@ class WordNumbers(SharedNumbers):
 
     def _read_by(self, truth: Form) -> set[int]:
         """Return where words were read that a predicate depends on and that are not followed."""
+        if not truth.origin & FROM_SHARED:
+            return set()
         loaded = (name for name in walk(truth.terms) if name.kind is Kind.SHARED)
         points = {point for name in loaded for point in self._loads.get(name, ())}
         return points - self._words.points - self._received.reads.points

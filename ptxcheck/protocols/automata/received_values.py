@@ -21,7 +21,7 @@ from ...cfg.optypes import typing_of
 from ...ir import Instruction
 from ..symex.values.kinds import Kind
 from ..symex.values.register_file import RegisterFile
-from ..symex.values.symbol import Atom, Form, Value, atom, children
+from ..symex.values.symbol import FROM_SHARED, Atom, Form, Value, atom, children
 from ..symex.values.trace import NotFollowedError, ThreadSet
 from ..symex.values.traversal import walk
 from .naming_decider import NamingDecider
@@ -86,6 +86,8 @@ class ReceivedValues:
 
 def received_in(form: Form) -> Iterator[Atom]:
     """Yield the symbols of received values in a form, in the order of the text."""
+    if not form.origin & FROM_SHARED:
+        return iter(())
     return (name for name in walk(form.terms) if name.kind is Kind.RECEIVED)
 
 

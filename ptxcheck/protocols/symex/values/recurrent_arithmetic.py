@@ -12,6 +12,7 @@ Not covered: quotients of numbers that are negative or wrap around: what counts 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from math import gcd
 
 from ....opcodes.op import Op
@@ -130,9 +131,9 @@ def high_product(form: Form, factor: int) -> Form | int | None:
 
 def period(form: Form) -> int:
     """Return into how many residues what counts rounds is to be split further to make a number known; 1: none help."""
-    found, known = 1, dict[Atom, tuple[int, bool]]()
+    found = 1
     for name, _ in form.terms:
-        found = _least_common(found, _period_of(name, known)[0])
+        found = _least_common(found, _period_of(name)[0])
     return found
 
 
@@ -206,7 +207,7 @@ def form_of(part: object) -> Form | None:
     return Form(((part, 1),))
 
 
-def _period_of(part: object, known: dict[Atom, tuple[int, bool]]) -> tuple[int, bool]:
+def _period_of(part: object) -> tuple[int, bool]:
     """Return the period that the constants of nested masks, shifts and divisions ask for, as factors of each other.
 
     And whether rounds of a loop change the number. Of what lies in global memory no residue of its address tells, nor
@@ -216,23 +217,21 @@ def _period_of(part: object, known: dict[Atom, tuple[int, bool]]) -> tuple[int, 
         return 1, False
     if part.inner_kind in COUNTED:
         return 1, True
-    found = known.get(part)
-    if found is None:
-        found = known[part] = _period_inside(part, known)
-    return found
+    return _period_inside(part)
 
 
-def _period_inside(part: Atom, known: dict[Atom, tuple[int, bool]]) -> tuple[int, bool]:
+@lru_cache(maxsize=1 << 14)
+def _period_inside(part: Atom) -> tuple[int, bool]:
     inner, is_counted = 1, False
     whole = _whole_quotient(part)
     for one in _arguments(part) if whole is None else [name for name, _ in whole[0].terms]:
-        wanted, counted = _period_of(one, known)
+        wanted, counted = _period_of(one)
         inner, is_counted = _least_common(inner, wanted), is_counted or counted
-    own = _missing(part, _period_by(part), known) if is_counted else 1
+    own = _missing(part, _period_by(part)) if is_counted else 1
     return (own * inner if own > 1 else inner), is_counted
 
 
-def _missing(part: Atom, size: int, known: dict[Atom, tuple[int, bool]]) -> int:
+def _missing(part: Atom, size: int) -> int:
     """Return by how much a modulus has to grow so that the rest of a number by `size` is known: 1 if nothing helps."""
     if size == 1:
         return 1
@@ -240,7 +239,7 @@ def _missing(part: Atom, size: int, known: dict[Atom, tuple[int, bool]]) -> int:
     wide = _whole_quotient(part)
     for form in (wide[0],) if wide is not None else filter(None, map(form_of, part.inner[1:])):
         for name, factor in form.terms:
-            if name.inner_kind in COUNTED or _period_of(name, known)[1]:
+            if name.inner_kind in COUNTED or _period_of(name)[1]:
                 found = _least_common(found, size // gcd(size, factor))
             elif factor % size:
                 return 1

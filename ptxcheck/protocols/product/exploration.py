@@ -168,7 +168,7 @@ class Exploration:
         self._automata = automata
         self._roles = roles
         self.questions = Questions(automata, roles, residues or {})
-        self._repeated = RepeatedWaits(automata, roles, self.questions)
+        self._repeated = RepeatedWaits(automata, roles, self.questions, effort)
         self._effort = effort
         self._coming = ComingCopies(roles, setup.number_of)
         self._seen: dict[object, OrderState] = {}
@@ -192,6 +192,7 @@ class Exploration:
                 return self._explore()
             except _AskBothError as error:
                 self._both.add(error.point)
+                self.visits = 0
                 self._seen.clear()
                 self._behind.clear()
 

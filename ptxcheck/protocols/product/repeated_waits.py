@@ -23,6 +23,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from ...terms.effort import Effort, Work
 from ..automata.automaton import Automaton
 from ..automata.environments import Env
 from ..automata.nodes import Arrival, Question
@@ -60,10 +61,12 @@ class _Pair(NamedTuple):
 class RepeatedWaits:
     """The polls of some roles that need not be taken to succeed."""
 
-    def __init__(self, automata: Sequence[Automaton], roles: Sequence[Role], questions: Questions) -> None:
+    def __init__(
+        self, automata: Sequence[Automaton], roles: Sequence[Role], questions: Questions, effort: Effort
+    ) -> None:
         facts = [PollFacts(each, number, questions) for number, each in enumerate(automata)]
         self._walks = [
-            _Walk(automata[role.automaton], role, questions, facts[role.automaton]) for role in roles
+            _Walk(automata[role.automaton], role, questions, facts[role.automaton], effort) for role in roles
         ]
 
     def wait_behind(
@@ -89,7 +92,10 @@ def _is_followed(step: Step) -> bool:
 class _Walk:
     """One strand, followed from both answers to its polls."""
 
-    def __init__(self, automaton: Automaton, role: Role, questions: Questions, facts: PollFacts) -> None:
+    def __init__(
+        self, automaton: Automaton, role: Role, questions: Questions, facts: PollFacts, effort: Effort
+    ) -> None:
+        self._effort = effort
         self._automaton = automaton
         self._role = role
         self._questions = questions
@@ -128,6 +134,7 @@ class _Walk:
         seen = {*waiting}
         while waiting:
             pair = waiting.pop()
+            self._effort.spend(Work.TRANSITION)
             if pair.succeeded == pair.failed and not isinstance(pair.owed, int):
                 continue
             onward = None if pair in self._unlike else self._together(pair)

@@ -83,6 +83,11 @@ def _is_again(actions: Sequence[Action], wait: Wait) -> bool:
     )
 
 
+def _is_of_parity(action: Action, wait: Wait) -> bool:
+    """Tell whether an action is a wait for the same parity as another, whatever it sees behind it."""
+    return isinstance(action, Wait) and (action.barrier, action.parity) == (wait.barrier, wait.parity)
+
+
 def _is_followed(step: Step) -> bool:
     """Tell whether words or values are followed through a node, or it is the last one that is followed."""
     node = step.node
@@ -169,7 +174,7 @@ class _Walk:
             if len(polls) > 1 or any(each.parity is None for each in polls):
                 return None
             pair = pair._replace(owed=polls[0]) if polls else pair
-        if isinstance(pair.owed, Wait) and any(_is_again((each,), pair.owed) for each in own):
+        if isinstance(pair.owed, Wait) and any(_is_of_parity(each, pair.owed) for each in own):
             return None
         if own != other.actions or self._loops(pair.succeeded) != self._loops(pair.failed):
             return None

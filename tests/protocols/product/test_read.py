@@ -18,6 +18,7 @@ ENTRY = {
     "arrives_where_nobody_waits": "slots_awaited_by_two_warps",
     "number_of_the_round_before": "load_settled_by_its_use",
     "number_that_wraps": "k24",
+    "poll_in_front_of_a_wider_wait": "k",
     "poll_in_front_of_its_own_wait": "k",
     "poll_in_turns": "k",
     "poll_of_an_earlier_phase": "k",

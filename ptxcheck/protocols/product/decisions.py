@@ -82,16 +82,17 @@ class Decisions:
             if not asked.terms:
                 return (threshold == 0 if asked.equal else threshold > 0) == asked.positive
             congruence = self._questions.congruences.get(asked.terms)
-            is_out = asked.equal and congruence is not None and not congruence.admits(threshold)
-            truth = False if is_out else None
+            if asked.equal and congruence is not None and not congruence.admits(threshold):
+                return not asked.positive
             of_all = self._held_by_all(automaton, node, ordinals, asked)
             for known in (
                 self.interval(site, place[1]),
                 None if of_all is None else self._intervals.get(of_all),
             ):
-                if known is not None and truth is None:
-                    truth = known.is_equal(threshold) if asked.equal else known.is_below(threshold)
-            return None if truth is None else truth == asked.positive
+                truth = None if known is None else asked.truth_in(known, threshold)
+                if truth is not None:
+                    return truth
+            return None
         if isinstance(asked, Named):
             name = self._name(asked, automaton, node, rounds)
             if isinstance(name, bool):
@@ -123,8 +124,7 @@ class Decisions:
         if isinstance(asked, Below):
             threshold = asked.threshold(rounds)
             known = self._intervals.get((asked.terms, place), Interval())
-            holds = truth == asked.positive
-            now = known.with_equal(threshold, holds) if asked.equal else known.with_below(threshold, holds)
+            now = asked.narrowed(known, threshold, truth)
             congruence = self._questions.congruences.get(asked.terms)
             if congruence is not None and not now.is_empty:
                 now = congruence.tightened(now)

@@ -150,7 +150,7 @@ class OrderState:
 
     def perform(self, strand: int, action: Action) -> Result:
         """Perform an action: DONE, BLOCKED (a rendezvous has arrived, all else is as it was), or why that fails."""
-        step = self._steps[strand].get(id(action)) or self.setup.step(strand, action)
+        step = self._step(strand, action)
         try:
             return _PERFORM[type(step)](self._state, strand, step)
         except Unproved as why:
@@ -170,13 +170,17 @@ class OrderState:
 
     def polls(self, strand: int, wait: Wait) -> bool:
         """Note a poll whose answer tells nothing; False where it may find another phase than that of a wait."""
-        step = self._steps[strand].get(id(wait)) or self.setup.step(strand, wait)
-        assert isinstance(step, WaitStep)
+        step = self._step(strand, wait)
+        if not isinstance(step, WaitStep):
+            return False
         try:
             mbarriers.poll(self._state, strand, step)
         except Unproved:
             return False
         return True
+
+    def _step(self, strand: int, action: Action) -> Step:
+        return self._steps[strand].get(id(action)) or self.setup.step(strand, action)
 
     def end(self, strand: int) -> Failure | None:
         """Let a strand end."""

@@ -86,7 +86,7 @@ class PollFacts:
 
     def implies(self, facts: Facts, needed: Facts) -> bool:
         """Tell whether all that is needed is known."""
-        bounds = {number: Interval(low, high) for number, low, high in facts}
+        bounds = _bounds(facts)
         return all(
             bounds.get(number, Interval()).within(Interval(low, high)) == bounds.get(number, Interval())
             for number, low, high in needed
@@ -100,12 +100,10 @@ class PollFacts:
         number = self._number.get((asked.terms, asked.slopes)) if isinstance(asked, Below) else None
         if number is None or not isinstance(asked, Below):
             return None
-        known = next((Interval(low, high) for each, low, high in facts if each == number), Interval())
-        truth = known.is_equal(asked.constant) if asked.equal else known.is_below(asked.constant)
-        if truth is None:
-            return None
-        used.add(number)
-        return truth == asked.positive
+        truth = asked.truth_in(_bounds(facts).get(number, Interval()), asked.constant)
+        if truth is not None:
+            used.add(number)
+        return truth
 
     def noted(self, facts: Facts, site: Site, answer: bool) -> Facts:
         """Return what is known behind an answer."""
@@ -113,12 +111,7 @@ class PollFacts:
         number = self._number.get((asked.terms, asked.slopes)) if isinstance(asked, Below) else None
         if number is None or not isinstance(asked, Below):
             return facts
-        known = next((Interval(low, high) for each, low, high in facts if each == number), Interval())
-        holds = answer == asked.positive
-        if asked.equal:
-            known = known.with_equal(asked.constant, holds)
-        else:
-            known = known.with_below(asked.constant, holds)
+        known = asked.narrowed(_bounds(facts).get(number, Interval()), asked.constant, answer)
         others = [each for each in facts if each[0] != number]
         return tuple(sorted([*others, *self._clipped(number, known)]))
 
@@ -133,6 +126,10 @@ class PollFacts:
             slope = slopes.get(changed, 0) if arrival is Arrival.REPEAT and changed is not None else 0
             found += self._clipped(number, Interval(low, high).moved(-slope))
         return tuple(found)
+
+
+def _bounds(facts: Facts) -> dict[int, Interval]:
+    return {number: Interval(low, high) for number, low, high in facts}
 
 
 __all__ = ["Facts", "PollFacts"]

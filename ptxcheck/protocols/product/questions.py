@@ -30,6 +30,7 @@ from ..symex.values.recurrent_arithmetic import COUNTED
 from ..symex.values.substitution import with_pins
 from ..symex.values.symbol import FROM_SHARED, Atom, Form, atom, children
 from ..symex.values.traversal import walk
+from .intervals import Interval
 
 Terms: TypeAlias = tuple[tuple[Atom, int], ...]
 _OF_LOOPS = frozenset({Kind.LOOP, Kind.LOOP_SHARED, Kind.LOOP_GLOBAL, Kind.LOOP_MEMORY})
@@ -59,6 +60,16 @@ class Below:
 
     def threshold(self, ordinals: Mapping[int, int]) -> int:
         return self.constant + sum(slope * ordinals[header] for header, slope in self.slopes)
+
+    def truth_in(self, known: Interval, threshold: int) -> bool | None:
+        """Return the answer for a threshold that what is known of the direction implies, None where it is open."""
+        truth = known.is_equal(threshold) if self.equal else known.is_below(threshold)
+        return None if truth is None else truth == self.positive
+
+    def narrowed(self, known: Interval, threshold: int, answer: bool) -> Interval:
+        """Return what is known of the direction behind an answer."""
+        holds = answer == self.positive
+        return known.with_equal(threshold, holds) if self.equal else known.with_below(threshold, holds)
 
 
 @dataclass(frozen=True, slots=True)

@@ -155,7 +155,10 @@ class _Walk:
                     waiting.append(each)
         if len(waits) != 1:
             return None
-        self._alike.update(dict.fromkeys(seen, frozenset(self._used)))
+        known = [
+            each for each in seen if not isinstance(each.owed, int)
+        ]  # what the others wait for is found anew
+        self._alike.update(dict.fromkeys(known, frozenset(self._used)))
         return waits.pop()
 
     def _together(self, pair: _Pair) -> list[_Pair] | None:

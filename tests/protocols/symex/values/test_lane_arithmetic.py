@@ -128,3 +128,21 @@ def test_low_bits_of_multiples_are_known(bits: int, factor: int, constant: int, 
     put_in = with_pins(kept, {name: number}, 1) if isinstance(kept, Form) else kept
     assert put_in == ((factor + 1) * number + constant) & mask
     assert isinstance(kept, int) or (factor + 1) % (mask + 1)
+
+
+@given(
+    st.sampled_from([Op.OR, Op.XOR]),
+    st.integers(0, 6),
+    st.integers(0, 40),
+    st.integers(0, 40),
+    st.integers(0, 1 << 20),
+)
+def test_low_bits_of_multiples_are_set_and_turned(
+    op: Op, bits: int, factor: int, constant: int, number: int
+) -> None:
+    (name, _), *_ = atom(Kind.PARAM, "n", 0, 4).terms
+    mask = (1 << bits) - 1
+    made = lanes.bitwise(op, Form(((name, factor + 1),), constant), mask)
+    total = (factor + 1) * number + constant
+    put_in = with_pins(made, {name: number}, 1) if isinstance(made, Form) else made
+    assert put_in == (total | mask if op is Op.OR else total ^ mask)

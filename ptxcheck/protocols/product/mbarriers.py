@@ -6,9 +6,11 @@ wait observes the same one.
 Argument: that of `order.phases`. (1) What counts in phase k knows the completion of phase k-1: by its landmark, or by
 those of all that counted in it, where that was no asynchronous work. (2) A wait for phase k knows the completion of
 k-1. (3) The completion of phase k+1 knows all waits for k, or they are of strands that only observe. (4) Announcements
-of bytes and raised counts are known by some arrival of their phase.
+of bytes and raised counts are known by some arrival of their phase. Or announcements are known by all transfers of
+their phase, and arrivals announce bytes themselves: while one announcement is missing, no transfer has completed, and
+what the arrivals announced is open.
 
-Not covered: announcements that come late and do no harm, as the bytes do not balance without them; older states
+Not covered: other announcements that come late and do no harm, as the bytes do not balance without them; older states
 than that of the last phase; states of arrivals by other strands, where actions may be repeated.
 """
 
@@ -36,6 +38,8 @@ from .touches import touch
 
 BLOCKED, DONE = 0, 1
 _MAY_END, _NEVER_ENDS = 1, 2
+_UNBOUNDED = 1 << 62
+"""More bytes than all announcements of a phase."""
 
 
 def init(state: State, strand: int, step: InitStep) -> int:
@@ -57,7 +61,7 @@ def init(state: State, strand: int, step: InitStep) -> int:
     _end_polled(state, barrier, is_new=True)
     state.forget(phases[0] | phases[1])
     state.active &= ~(phases[0] | phases[1])
-    for name in ("arrivals", "others", "published", "last-to-come"):
+    for name in ("arrivals", "others", "published", "last-to-come", "transfers"):
         state.clocks.pop((name, barrier), None)
     return DONE
 
@@ -97,6 +101,7 @@ def arrive(state: State, strand: int, step: ArriveStep) -> int:
         published &= ~rows.of_cluster
     if step.what.amount != 0:
         _announce(state, strand, word, step.what.amount, step.point)
+        word.least_expected += _at_least(step.what.amount)
     if step.token >= 0:
         word.tokens[strand, step.token] = 0
     if step.count < 1:
@@ -158,6 +163,7 @@ def expect(state: State, strand: int, step: ExpectStep) -> int:
     word.expects |= step.announced
     word.others |= event
     _announce(state, strand, word, step.what.amount, step.point)
+    word.least_expected += min(_at_least(step.what.amount), 0)
     state.add(("others", barrier), _relaxed(state, strand, state.stamp(strand)))
     _complete_if_done(state, strand, barrier, word, step.point)
     return DONE
@@ -170,6 +176,10 @@ def complete_bytes(state: State, strand: int, what: Count, point: int) -> None:
     _after_previous(state, strand, barrier, word, point, Flaw.EARLY_TRANSFER)
     event = _count(state, strand, word, what)
     state.clocks[strand] |= event
+    behind = state.clocks[strand] & state.setup.rows.all
+    if word.has_transfers:
+        behind &= state.clocks.get(("transfers", barrier), 0)
+    state.clocks["transfers", barrier] = behind
     word.completed = plus(word.completed, what.amount)
     word.has_transfers = word.is_asynchronous = word.is_opaque = True
     state.add(("others", barrier), state.stamp(strand) & state.setup.of_asynchronous_work)
@@ -292,6 +302,7 @@ def _finish(state: State, barrier: int, word: Word, strand: int, point: int) -> 
         for slot in [slot for slot in clocks if isinstance(slot, tuple) and slot[:2] == ("raised", barrier)]:
             known |= clocks.pop(slot)
     clocks.pop(("last-to-come", barrier), None)
+    clocks.pop(("transfers", barrier), None)
     known |= clocks.get(("published", barrier), 0) & rows.all
     if word.is_asynchronous:
         word.was_asynchronous = True
@@ -308,7 +319,7 @@ def _finish(state: State, barrier: int, word: Word, strand: int, point: int) -> 
     word.parity ^= 1
     _end_polled(state, barrier)
     word.pending = word.count
-    word.expected = word.completed = 0
+    word.expected = word.completed = word.least_expected = 0
     word.last, word.is_last_told = word.now, not word.is_asynchronous
     word.last_commits, word.last_others, word.was_opaque = word.commits, word.others, word.is_opaque
     word.is_asynchronous = word.has_transfers = word.is_opaque = False
@@ -345,7 +356,8 @@ def _check_announced(state: State, barrier: int, word: Word, strand: int, point:
                 sure |= raised.pop(slot)
         if raised:
             raise Unproved(f"{Flaw.LATE_EXPECT.value}: raised count", strand, point)
-        if word.expects & ~sure:
+        late = word.expects & ~sure
+        if late and (word.least_expected <= 0 or late & ~clocks.get(("transfers", barrier), 0)):
             raise Unproved(Flaw.LATE_EXPECT.value, strand, point)
     if word.not_last & ~clocks.get(("last-to-come", barrier), 0):
         raise Unproved(Flaw.OVER_ARRIVAL.value, strand, point)
@@ -414,6 +426,11 @@ def _announce(state: State, strand: int, word: Word, amount: Amount, point: int)
     word.expected = plus(word.expected, amount)
     if isinstance(word.expected, int) and not -MAX_COUNT <= word.expected <= MAX_COUNT:
         raise Unproved(Flaw.TX_RANGE.value, strand, point)
+
+
+def _at_least(amount: Amount) -> int:
+    """Return a number of bytes that an announcement does not fall below."""
+    return amount if isinstance(amount, int) else -_UNBOUNDED
 
 
 def _after_previous(state: State, strand: int, barrier: int, word: Word, point: int, flaw: Flaw) -> None:

@@ -90,6 +90,8 @@ class Word:
     """Work may complete when it is no more: 1 if its phases are to be known to be over, 2 if that is never known."""
     waits: Bits = 0
     """Waits for the last phase that were over before the present one ends."""
+    least_expected: int = 0
+    """So many bytes are announced at the least when all arrivals of this phase have come, and no transfer has."""
 
     def copy(self) -> Word:
         return Word(
@@ -97,7 +99,7 @@ class Word:
             self.has_transfers, self.made, self.maker, self.is_fenced, self.is_overwritten, dict(self.tokens),
             self.expects, self.raises, self.not_last, self.now, self.last, self.is_last_told, self.commits,
             self.last_commits, self.others, self.last_others, self.is_opaque, self.was_opaque,
-            self.was_asynchronous, self.outstanding, self.waits,
+            self.was_asynchronous, self.outstanding, self.waits, self.least_expected,
         )  # fmt: skip
 
     def control(self) -> Hashable:
@@ -114,7 +116,7 @@ class Word:
             all(not one & ~other for one, other in zip(mine, its, strict=True))
             and self.commits <= old.commits and self.last_commits <= old.last_commits
             and self.is_opaque <= old.is_opaque and self.was_opaque <= old.was_opaque
-            and self.is_last_told >= old.is_last_told
+            and self.is_last_told >= old.is_last_told and self.least_expected >= old.least_expected
         )  # fmt: skip
 
     def weaken(self, old: Word) -> None:
@@ -131,6 +133,7 @@ class Word:
         self.is_opaque |= old.is_opaque
         self.was_opaque |= old.was_opaque
         self.is_last_told &= old.is_last_told
+        self.least_expected = min(self.least_expected, old.least_expected)
 
     def needed(self) -> Bits:
         """Return the landmarks of this mbarrier that may still be asked for, less those of its phases."""
@@ -143,7 +146,7 @@ class Word:
         """Return what joins change."""
         return (
             *self._sets(), tuple(sorted(self.commits)), tuple(sorted(self.last_commits)), self.is_opaque,
-            self.was_opaque, self.is_last_told,
+            self.was_opaque, self.is_last_told, self.least_expected,
         )  # fmt: skip
 
     def _sets(self) -> tuple[Bits, ...]:

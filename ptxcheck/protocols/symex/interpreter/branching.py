@@ -69,8 +69,8 @@ class Branches:
                 continue
             taken |= self._decider.decide(truth, held, point, self._loop_side(block, first, other))
         sides = [(e, t) for e, t in ((first, taken), (other, threads & ~taken)) if t]
-        is_open = point in self._program.regions.open_branches
-        if (is_open or self._cta.options.host is not None) and not self._decider.speculative:
+        if not self._decider.speculative:
+            is_open = point in self._program.regions.open_branches
             for edge, _ in sides:
                 self._cta.options.took(point, edge is first, is_open)
         return sides

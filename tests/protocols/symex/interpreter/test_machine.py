@@ -275,3 +275,18 @@ def test_a_loop_of_accesses_alone_ends() -> None:
     body = "bar.sync 0; mov.u32 %r1, smem; mbarrier.init.shared.b64 [table], 1; L: st.shared.u32 [%r1], 0; bra L;"
     with pytest.raises(TooLongError):
         run(body, accesses=True, options=Options(budget=100))
+
+
+def test_sides_are_told_of_whatever_their_branch_depends_on() -> None:
+    """A side that a run took is one that no other run has to be looked for, also where threads decide by themselves."""
+    took: set[tuple[bool, bool]] = set()
+    body = """
+    mov.u32 %r1, 0;
+    ROUND:
+    bar.sync 0;
+    add.u32 %r1, %r1, 1;
+    setp.lt.u32 %p1, %r1, 3;
+    @%p1 bra ROUND;
+    """
+    run(body, options=Options(took=lambda _, holds, is_open: took.add((holds, is_open))))
+    assert took == {(True, False), (False, False)}

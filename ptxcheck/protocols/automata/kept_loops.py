@@ -49,6 +49,10 @@ class Kept:
     """Headers of loops whose number of rounds is open."""
     widened: dict[int, set[Register]] = field(default_factory=dict)
     """Registers that are symbols from a header on."""
+    steps: dict[tuple[int, Register], int | Form] = field(default_factory=dict)
+    """By what rounds have changed registers that they compute the step of."""
+    unsteady: set[tuple[int, Register]] = field(default_factory=set)
+    """Such registers that not every round has changed by the same."""
     differing: dict[tuple[int, Register], int] = field(default_factory=dict)
     """Between which threads they have been found to hold different numbers at that header."""
     sources: dict[Atom, set[Atom]] = field(default_factory=dict)
@@ -72,7 +76,8 @@ class Kept:
         variables = sum(map(len, self.variables.values())) + 2 * len(self.numbers)
         differing = sum(each.bit_count() for each in self.differing.values())
         words, received = self.words.size, len(self.received.points)
-        return self.modulus, len(self.opened), widened, differing, words, received, variables
+        steps = len(self.steps) + 2 * len(self.unsteady)
+        return self.modulus, len(self.opened), widened, differing, words, received, variables, steps
 
     def keep_numbers(self, names: Iterable[Atom]) -> NoReturn:
         """Keep some variables as numbers from now on. Raises RestartError."""
@@ -111,6 +116,23 @@ class Kept:
         """Let registers be variables from a header on. Raises RestartError."""
         self.variables.setdefault(header, set()).update(registers)
         raise RestartError((header,))
+
+    def learn_step(self, header: int, register: Register, found: int | Form | None) -> None:
+        """Learn by what a round has changed a register, None: by nothing that has a name for all rounds.
+
+        Raises RestartError where what was built rests on something else.
+        """
+        place = header, register
+        known = self.steps.get(place)
+        if place in self.unsteady or (found is not None and found == known):
+            return
+        if found is not None and known is None:
+            self.steps[place] = found
+        else:
+            self.steps.pop(place, None)
+            self.unsteady.add(place)
+        if found is not None or known is not None:
+            raise RestartError((header,))
 
     def differs(self, header: int, register: Register, pieces: Sequence[Piece]) -> int:
         """Return between which threads a register may differ that is a symbol at a header, in any of its rounds.

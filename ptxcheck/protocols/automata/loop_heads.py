@@ -4,17 +4,18 @@ Property: the valuations that `LoopHeads.arrive` returns for a header stand for 
 round t is its value with `t // modulus` in place of the atom `ORDINAL` of the loop, and with some number in place of
 each atom `WIDENED`.
 
-Argument: a register that each round changes by a step (`recurrences`) is the value at the entry plus `step * t`, with
-`t` split as `modulus * q + r`: the next round has r + 1, or r = 0 and the next q, which is the same atom again. Any
-other register keeps its value, and a further node is made for each; one whose value names the round before is widened
-to a symbol of its own, of which the residue is kept where it is known (widening: Cousot, Cousot 1977).
+Argument: a register that each round changes by a step (`recurrences`) is the value at the entry plus `step * t`, also
+where each round computes the step: every round that comes back is seen to have added the same. `t` is split as
+`modulus * q + r`: the next round has r + 1, or r = 0 and the next q, which is the same atom again. Any other register
+keeps its value, and a further node is made for each; one whose value names the round before is widened to a symbol of
+its own, of which the residue is kept where it is known (widening: Cousot, Cousot 1977).
 
 Not covered: registers that are widened hold any number: what is decided by them is free, and a barrier or phase that
 depends on one beyond its residue is not followed. Loops that are entered in several places are refused."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cached_property
 from math import lcm
@@ -177,6 +178,8 @@ class LoopHeads:
         repeats = source in loop.blocks
         if block in self.kept.opened:
             now[block] = (residues.get(block, 0) + 1) % self.kept.modulus if repeats else 0
+        if repeats and block in self.kept.opened:
+            self._learn_steps(loop, contents, valuation.keys(), threads)
         found = {
             register: self._at_head(loop, register, valuation, threads, now.get(block, 0), repeats=repeats)
             for register in valuation
@@ -276,13 +279,48 @@ class LoopHeads:
         ):
             raise NotFollowedError("a state that an arrival returned is kept from round to round", -1)
 
-    def _step(self, loop: Loop, register: Register, contents: Valuation) -> int | Form | None:
-        """Return by what each round changes a register: a number, or a symbol that all threads have in common."""
+    def _recurrences(self, loop: Loop) -> Mapping[Register, Step]:
         if loop.header not in self._steps:
             self._steps[loop.header] = recurrences(self._program, loop)
-        step = self._steps[loop.header].get(register)
+        return self._steps[loop.header]
+
+    def _learn_steps(
+        self, loop: Loop, contents: Valuation, registers: Collection[Register], threads: ThreadSet
+    ) -> None:
+        """Learn by what the round that has just ended has changed registers of which it computes the step.
+
+        Raises RestartError where that was not known, or where another round has changed one by something else.
+        """
+        symbols = self.kept.widened.get(loop.header, set()) | self.kept.variables.get(loop.header, set())
+        for register, step in self._recurrences(loop).items():
+            if step.register is None or not step.is_computed or register not in registers:
+                continue
+            if register not in symbols:
+                held = restricted(contents, (step.register,), threads, self._threads).get(step.register, ())
+                self.kept.learn_step(loop.header, register, self._added(loop, step.number, held, threads))
+
+    def _added(self, loop: Loop, number: int, held: Sequence[Piece], threads: ThreadSet) -> int | Form | None:
+        """Return what a round has added, None where that is nothing that all threads and rounds have in common."""
+        if len(held) != 1 or held[0][0] != threads:
+            return None
+        found = lanes.add(held[0][1], number & _MASK, 64)
+        if isinstance(found, int):
+            return found
+        if isinstance(found, np.ndarray) or found.differs or found.origin & VARYING:
+            return None
+        is_steady = not any(
+            name.inner_kind in OF_ROUND or (name.inner_kind in COUNTED and place_of(name) in loop.blocks)
+            for name in walk(found.terms)
+        )
+        return found if is_steady else None
+
+    def _step(self, loop: Loop, register: Register, contents: Valuation) -> int | Form | None:
+        """Return by what each round changes a register: a number, or a symbol that all threads have in common."""
+        step = self._recurrences(loop).get(register)
         if step is None or step.register is None:
             return None if step is None else step.number
+        if step.is_computed:
+            return self.kept.steps.get((loop.header, register))
         pieces = contents.get(step.register, ())
         added = pieces[0][1] if len(pieces) == 1 else None
         if added is None or isinstance(added, np.ndarray) or (isinstance(added, Form) and added.differs):

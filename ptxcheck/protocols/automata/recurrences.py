@@ -4,8 +4,10 @@ Property: for each register in `recurrences(…)`, its value at the header in ro
 step, in every run of the loop, modulo the width of the register.
 
 Argument: a forward analysis of one round. It maps registers to "register at the header plus amount" by moves and by
-additions of numbers and of registers that the loop does not write; paths that disagree give nothing. At a back edge
-the map says what the next round starts with (Bachmann, Wang, Zima 1994, for the general form).
+additions of numbers and of registers; paths that disagree give nothing. At a back edge the map says what the next round
+starts with (Bachmann, Wang, Zima 1994, for the general form). A register that is added holds at the back edge what it
+held where it was added: one that the loop does not write holds that in every round. Of one that each round computes,
+it is for the caller to see that every round has computed the same.
 
 Not covered: steps that change, and registers that are written under a predicate.
 """
@@ -26,10 +28,12 @@ _SIGN = 1 << 63
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """By what a register changes in each round: a number, and perhaps a register that the loop does not write."""
+    """By what a register changes in each round: a number, and perhaps a register."""
 
     number: int
     register: Register | None = None
+    is_computed: bool = False
+    """Each round writes that register: the step is what it holds where the round ends."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +76,7 @@ def recurrences(program: Program, loop: Loop) -> Mapping[Register, Step]:
         steps = {sums.get(register, _Sum(register)) for sums in ends}
         only = steps.pop() if len(steps) == 1 else None
         if only is not None and only.base == register and (only.number or only.added is not None):
-            found[register] = Step(only.number, only.added)
+            found[register] = Step(only.number, only.added, only.added in written)
     return found
 
 
@@ -103,8 +107,12 @@ def _joined(known: _Sums | None, sums: _Sums) -> _Sums:
 
 def _apply(instruction: Instruction, sums: _Sums, written: set[Register]) -> None:
     value = _value(instruction, sums, written)
-    for register in instruction.writes():
-        sums[register] = value
+    targets = tuple(instruction.writes())
+    for register, held in sums.items():
+        if held is not None and held.added in targets:  # it holds another amount now
+            sums[register] = None
+    for register in targets:
+        sums[register] = value if value is None or value.added not in targets else None
 
 
 def _value(instruction: Instruction, sums: _Sums, written: set[Register]) -> _Sum | None:
@@ -115,23 +123,20 @@ def _value(instruction: Instruction, sums: _Sums, written: set[Register]) -> _Su
         return sums.get(operands[1], _Sum(operands[1]))
     if op not in (Op.ADD, Op.SUB) or len(operands) != 3:
         return None
-    for one, other in ((operands[1], operands[2]), (operands[2], operands[1])):
-        if isinstance(one, Register):
-            held = sums.get(one, _Sum(one))
-            total = None if held is None else _added(held, other, written, negated=op is Op.SUB)
-            if total is not None:
-                return total
-        if op is Op.SUB:
-            break
-    return None
+    pairs = ((operands[1], operands[2]), (operands[2], operands[1]))
+    totals: list[_Sum] = []
+    for one, other in pairs[:1] if op is Op.SUB else pairs:
+        held = sums.get(one, _Sum(one)) if isinstance(one, Register) else None
+        total = None if held is None else _added(held, other, negated=op is Op.SUB)
+        if total is not None:
+            totals.append(total)
+    return min(totals, key=lambda each: (each.added in written, each.base != operands[0]), default=None)
 
 
-def _added(held: _Sum, other: Operand, written: set[Register], *, negated: bool) -> _Sum | None:
+def _added(held: _Sum, other: Operand, *, negated: bool) -> _Sum | None:
     if isinstance(other, Immediate):
         number = other.value - (1 << 64) if other.value & _SIGN else other.value
         return _Sum(held.base, held.number + (-number if negated else number), held.added)
-    is_kept = isinstance(other, Register) and other not in written
-    if not is_kept or held.added is not None or negated:
+    if not isinstance(other, Register) or held.added is not None or negated:
         return None
-    assert isinstance(other, Register)
     return _Sum(held.base, held.number, other)

@@ -15,7 +15,7 @@ depends on one beyond its residue is not followed. Loops that are entered in sev
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cached_property
 from math import lcm
@@ -40,8 +40,8 @@ from .journaled_sets import JournaledSets
 from .kept_loops import Kept, RestartError
 from .nodes import Arrival, Assigned
 from .received_values import is_received
-from .recurrences import Step, recurrences
 from .round_names import OF_ROUND, ordinal, place_of, times
+from .round_steps import RoundSteps
 from .valuations import Valuation, key_of, restricted
 from .variables import is_of_variables, register_of, variable, variables_in
 from .ways import Ways, is_number
@@ -62,7 +62,7 @@ class LoopHeads:
         self._program = program
         self._threads = threads
         self.kept = kept
-        self._steps: dict[int, Mapping[Register, Step]] = {}
+        self._steps = RoundSteps(program, threads, kept)
         self._entered: JournaledSets[tuple[int, Register], Form] = JournaledSets()
         """Symbols that registers hold where a loop is entered: they are of no round of it."""
         self._loops = {loop.header: loop for loop in program.cfg.loops}
@@ -140,7 +140,7 @@ class LoopHeads:
         found: tuple[ThreadSet, ...] = (threads,)
         for register in sorted(self.live[block]):
             for held, value in contents.get(register, ()):
-                if isinstance(value, np.ndarray) and self._step(loop, register, contents) is not None:
+                if isinstance(value, np.ndarray) and self._steps.of(loop, register, contents) is not None:
                     differing = self._by_number(value, held & threads)
                     found = tuple(part & own for part in found for own in differing if part & own)
         return found
@@ -179,7 +179,7 @@ class LoopHeads:
         if block in self.kept.opened:
             now[block] = (residues.get(block, 0) + 1) % self.kept.modulus if repeats else 0
         if repeats and block in self.kept.opened:
-            self._learn_steps(loop, contents, valuation.keys(), threads)
+            self._steps.learn(loop, contents, valuation.keys(), threads)
         found = {
             register: self._at_head(loop, register, valuation, threads, now.get(block, 0), repeats=repeats)
             for register in valuation
@@ -233,7 +233,7 @@ class LoopHeads:
             return [(threads, self._symbol(header, register, pieces))]
         if register in self.kept.variables.get(header, ()):
             return _variables(header, register, pieces)
-        step = self._step(loop, register, valuation) if header in self.kept.opened else None
+        step = self._steps.of(loop, register, valuation) if header in self.kept.opened else None
         if step is not None:
             return [
                 (held, self._advanced(loop, register, value, step, residue, repeats=repeats))
@@ -278,55 +278,6 @@ class LoopHeads:
             for _, value in pieces
         ):
             raise NotFollowedError("a state that an arrival returned is kept from round to round", -1)
-
-    def _recurrences(self, loop: Loop) -> Mapping[Register, Step]:
-        if loop.header not in self._steps:
-            self._steps[loop.header] = recurrences(self._program, loop)
-        return self._steps[loop.header]
-
-    def _learn_steps(
-        self, loop: Loop, contents: Valuation, registers: Collection[Register], threads: ThreadSet
-    ) -> None:
-        """Learn by what the round that has just ended has changed registers of which it computes the step.
-
-        Raises RestartError where that was not known, or where another round has changed one by something else.
-        """
-        symbols = self.kept.widened.get(loop.header, set()) | self.kept.variables.get(loop.header, set())
-        for register, step in self._recurrences(loop).items():
-            if step.register is None or not step.is_computed or register not in registers:
-                continue
-            if register not in symbols:
-                held = restricted(contents, (step.register,), threads, self._threads).get(step.register, ())
-                self.kept.learn_step(loop.header, register, self._added(loop, step.number, held, threads))
-
-    def _added(self, loop: Loop, number: int, held: Sequence[Piece], threads: ThreadSet) -> int | Form | None:
-        """Return what a round has added, None where that is nothing that all threads and rounds have in common."""
-        if len(held) != 1 or held[0][0] != threads:
-            return None
-        found = lanes.add(held[0][1], number & _MASK, 64)
-        if isinstance(found, int):
-            return found
-        if isinstance(found, np.ndarray) or found.differs or found.origin & VARYING:
-            return None
-        is_steady = not any(
-            name.inner_kind in OF_ROUND or (name.inner_kind in COUNTED and place_of(name) in loop.blocks)
-            for name in walk(found.terms)
-        )
-        return found if is_steady else None
-
-    def _step(self, loop: Loop, register: Register, contents: Valuation) -> int | Form | None:
-        """Return by what each round changes a register: a number, or a symbol that all threads have in common."""
-        step = self._recurrences(loop).get(register)
-        if step is None or step.register is None:
-            return None if step is None else step.number
-        if step.is_computed:
-            return self.kept.steps.get((loop.header, register))
-        pieces = contents.get(step.register, ())
-        added = pieces[0][1] if len(pieces) == 1 else None
-        if added is None or isinstance(added, np.ndarray) or (isinstance(added, Form) and added.differs):
-            return None
-        found = lanes.add(added, step.number & _MASK, 64)
-        return None if isinstance(found, np.ndarray) else found
 
     def _advanced(
         self, loop: Loop, register: Register, value: Value, step: int | Form, residue: int, *, repeats: bool

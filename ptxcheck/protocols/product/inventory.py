@@ -69,6 +69,8 @@ class Pipeline:
     """Numbers of the pipelines of the same warpgroup, of those that close groups; none for work of one warp."""
     each_apart: bool
     """Some wait leaves out single operations: each is a group."""
+    awaits_reads: bool
+    """Some wait is for the reads of groups alone."""
 
 
 class Inventory:
@@ -157,6 +159,7 @@ class Inventory:
         closing: dict[tuple[str, int, int], list[PipelineName]] = {}
         most: dict[tuple[object, ...], int] = {}
         each_apart: set[PipelineName] = set()
+        of_reads: set[tuple[object, ...]] = set()
         for strand, action in self.every():
             if isinstance(action, _OF_PIPELINES) and action.pipeline:
                 name = strand, action.pipeline
@@ -171,14 +174,17 @@ class Inventory:
                 if isinstance(action, WaitGroup | TensorWait):
                     key = team if action.pipeline in TEAM_PIPELINES else name
                     most[key] = max(most.get(key, 0), action.pending)
+                    if isinstance(action, WaitGroup) and action.read:
+                        of_reads.add(key)
         numbers = {name: number for number, name in enumerate(named)}
         found = []
         for strand, pipeline in named:
             team = self._team(strand, pipeline)
             is_team = pipeline in TEAM_PIPELINES
             mates = tuple(numbers[each] for each in closing.get(team, ())) if is_team else ()
-            pending = most.get(team if is_team else (strand, pipeline), 0)
-            found.append(Pipeline(strand, pipeline, pending, mates, (strand, pipeline) in each_apart))
+            key = team if is_team else (strand, pipeline)
+            is_apart = (strand, pipeline) in each_apart
+            found.append(Pipeline(strand, pipeline, most.get(key, 0), mates, is_apart, key in of_reads))
         return tuple(found), numbers
 
     def _team(self, strand: int, pipeline: str) -> tuple[str, int, int]:

@@ -60,14 +60,15 @@ def commit(state: State, strand: int, step: CommitStep) -> int:
     groups = state.groups.setdefault(pipeline, Groups())
     _make_room(state, pipeline, groups)
     work = clocks.pop(("open", pipeline), 0)
-    reads = state.setup.reads_of[pipeline]
+    own, reads = state.setup.pipelines[pipeline], state.setup.reads_of[pipeline]
     stamp = clocks[strand] & rows.all
     clocks["group", pipeline, 0, _ALL] = work | stamp
-    clocks["group", pipeline, 0, _READ] = work & reads * rows.complete | stamp
-    if state.setup.pipelines[pipeline].team:
+    if own.awaits_reads:
+        clocks["group", pipeline, 0, _READ] = work & reads * rows.complete | stamp
+    if own.team:
         told = (work & reads) << rows.at[AWAITED_BY_TEAM]
         clocks["group", pipeline, 0, _OTHER] = work & ~(reads * rows.complete) | told | stamp
-    for each in state.setup.pipelines[pipeline].team or (pipeline,):
+    for each in own.team or (pipeline,):
         merge_old(state, each)
     return DONE
 

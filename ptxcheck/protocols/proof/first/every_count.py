@@ -75,10 +75,11 @@ def _is_dead(ways: Sequence[Way], decided: Set[tuple[Condition, bool]], is_possi
 def _is_possible_there(way: Way, decided: Set[tuple[Condition, bool]], is_possible: IsPossible) -> bool:
     """Tell whether a side is possible with the rounds of one way, or with others that no way has.
 
-    Where other ways go on at each end of its loops, what is possible with more rounds is theirs to tell.
+    Where other ways go on at an end of its loops, what is possible with more rounds is theirs to tell; of a loop of
+    which no way makes more rounds, the side may not depend on how it ended.
     """
-    others_go_on = all((condition, not truth) in decided for condition, truth in way.ends)
-    return not others_go_on or is_possible(way.all)
+    ends = tuple((condition, truth) for condition, truth in way.ends if (condition, not truth) in decided)
+    return is_possible((*ends, *way.claims))
 
 
 def _numbers(claims: Claims) -> tuple[int, ...]:

@@ -71,3 +71,11 @@ def test_where_other_ways_go_on_the_rounds_of_a_way_are_all_there_is() -> None:
     )
     reached = Way(claim("lt", 0, 1), claim("lt", 0, 0))
     assert not dead(reached, entered, goes_on), "with no round, n may be below zero"
+
+
+def test_an_end_that_has_nothing_to_do_with_the_side_need_not_go_on_elsewhere() -> None:
+    """Five tiles are the most of any run: a side that no number of tiles leads to is dead all the same."""
+    tiles = ((Condition("lt", Form(((Atom(("param", "m", 0, 4)), 1),)), 5), True),)
+    impossible = (*claim("lt", 0, 2), *claim("lt", 0, 2, truth=False))
+    assert dead(Way(tiles, impossible))
+    assert not dead(Way(tiles, claim("lt", 0, 2, truth=False)))

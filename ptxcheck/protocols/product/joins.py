@@ -89,9 +89,9 @@ def normalise(state: State) -> None:
             state.multiplied_unfenced[key] = stores & active
         else:
             del state.multiplied_unfenced[key]
-    mask = active * state.setup.rows.every
+    mask = state.setup.rows.in_all(active)
     clocks = state.clocks
-    for slot, known in list(clocks.items()):
+    for slot, known in clocks.items():
         known &= mask
         if known or isinstance(slot, int):
             clocks[slot] = known
@@ -136,7 +136,7 @@ def covered_by(state: State, old: State) -> bool:
         was = old.meets[meeting]
         if meet.now & ~was.now or meet.last & ~was.last:
             return False
-    mask = state.active * state.setup.rows.every
+    mask = state.setup.rows.in_all(state.active)
     clocks = state.clocks
     return not any(known & mask & ~clocks.get(slot, 0) for slot, known in old.clocks.items())
 
@@ -145,10 +145,10 @@ def weaken(state: State, old: State) -> None:
     """Let a state stand for another one with the same control as well."""
     normalise(state)
     normalise(old)
-    every = state.setup.rows.every
-    mine, its = (old.active & ~state.active) * every, (state.active & ~old.active) * every
+    rows = state.setup.rows
+    mine, its = rows.in_all(old.active & ~state.active), rows.in_all(state.active & ~old.active)
     clocks = state.clocks
-    for slot in {**clocks, **old.clocks}:
+    for slot in dict.fromkeys((*clocks, *old.clocks)):
         clocks[slot] = (clocks.get(slot, 0) | mine) & (old.clocks.get(slot, 0) | its)
     state.active |= old.active
     for cell, (written, read) in old.cells.items():

@@ -62,7 +62,7 @@ def init(state: State, strand: int, step: InitStep) -> int:
     state.forget(phases[0] | phases[1])
     state.active &= ~(phases[0] | phases[1])
     for name in ("arrivals", "others", "published", "last-to-come", "transfers"):
-        state.clocks.pop((name, barrier), None)
+        state.clocks.pop((name, barrier))
     return DONE
 
 
@@ -301,8 +301,8 @@ def _finish(state: State, barrier: int, word: Word, strand: int, point: int) -> 
     if word.raises:
         for slot in [slot for slot in clocks if isinstance(slot, tuple) and slot[:2] == ("raised", barrier)]:
             known |= clocks.pop(slot)
-    clocks.pop(("last-to-come", barrier), None)
-    clocks.pop(("transfers", barrier), None)
+    clocks.pop(("last-to-come", barrier))
+    clocks.pop(("transfers", barrier))
     known |= clocks.get(("published", barrier), 0) & rows.all
     if word.is_asynchronous:
         word.was_asynchronous = True

@@ -44,8 +44,15 @@ class Rows:
         """What releases of cluster scope publish."""
         self.in_order: Knowledge = self.all | self.all << IN_ORDER * width
         """What happened, and what is in order of that."""
+        self._doublings = tuple(width << n for n in range((len(Row) - 1).bit_length()))
         self.at = tuple(row * width for row in range(len(Row)))
         """Where each row begins."""
+
+    def in_all(self, landmarks: Bits) -> Knowledge:
+        """Return some landmarks in all rows: `landmarks * every`, without a product of large numbers."""
+        for distance in self._doublings:
+            landmarks |= landmarks << distance
+        return landmarks
 
     def of(self, knowledge: Knowledge, row: int) -> Bits:
         """Return the landmarks that are known in a row."""

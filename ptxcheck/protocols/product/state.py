@@ -22,12 +22,10 @@ from ..model.actions import Amount
 from ..model.axiom import Axiom
 from ..model.equations import contradicting
 from ..model.outcome import Equation
+from .clocks import Clocks, Slot
 from .operations import RegistersStep
-from .rows import AWAITED_BY_TEAM, IN_ORDER, RELEASED, VISIBLE, WIDE, Bits, Knowledge
+from .rows import IN_ORDER, RELEASED, VISIBLE, WIDE, Bits, Knowledge
 from .setup import Setup
-
-Slot = tuple[object, ...] | int
-"""Whose knowledge: a strand, by number, or what its name says."""
 
 
 @dataclass(slots=True)
@@ -233,7 +231,7 @@ class State:
         self.facts = facts if facts is not None else Facts()
         self.active: Bits = 0
         """Landmarks of events that have happened."""
-        self.clocks: dict[Slot, Knowledge] = {strand: 0 for strand in range(len(setup.strands))}
+        self.clocks = Clocks(setup.rows, dict.fromkeys(range(len(setup.strands)), 0))
         self.words: dict[int, Word] = {}
         self.meets: dict[int, Meet] = {}
         self.groups: dict[int, Groups] = {}
@@ -301,16 +299,7 @@ class State:
 
     def forget(self, event: Bits) -> None:
         """Let nobody know of an event."""
-        clocks, setup = self.clocks, self.setup
-        probe = event
-        if event & setup.team_reads:  # all else is known in no row that is not known to have been executed
-            probe |= event << setup.rows.at[AWAITED_BY_TEAM]
-        who = [slot for slot, known in clocks.items() if known & probe]
-        if who:
-            forgotten = event * setup.rows.every
-            for slot in who:
-                known = clocks[slot]
-                clocks[slot] = known ^ known & forgotten
+        self.clocks.forget(event)
 
     def knows(self, strand: int, events: Bits) -> bool:
         """Tell whether a strand knows that events have happened."""

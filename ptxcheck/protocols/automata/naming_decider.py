@@ -139,7 +139,7 @@ class NamingDecider:
         """Return what is asked first of a predicate: on which choices it depends, if it does."""
         choices = choices_in(truth) if may_be_unwritten(truth) else extremes_in(truth)
         truth = next((each for each in choices if self._answer(each, point) is None), truth)
-        made = plain(truth)
+        made = self._plain(truth)
         truth = made if isinstance(made, Form) else truth
         self.residues.ask(truth)
         return OpenError(self._open_part(truth, point), threads, point)
@@ -193,12 +193,11 @@ class NamingDecider:
         return rebuild(value, decide, self._threads)
 
     def _answer(self, truth: Form, point: int) -> bool | None:
-        stated = self._stated(truth)
-        stated = plain(stated) if isinstance(stated, Form) else stated
-        if not isinstance(stated, Form):
-            assert isinstance(stated, int)
-            return bool(stated & 1)
-        truth = stated
+        made = self._plain(truth)
+        if not isinstance(made, Form):
+            assert isinstance(made, int)
+            return bool(made & 1)
+        truth = made
         known = self.answers.get(truth)
         if known is None:
             opposite = negate(truth)
@@ -207,6 +206,11 @@ class NamingDecider:
         if known is None and not truth.differs:
             known = self._in_range(truth, point)
         return known
+
+    def _plain(self, truth: Form) -> Value:
+        """Return a predicate in the form that answers are kept in: what is asked is what is looked up."""
+        stated = self._stated(truth)
+        return plain(stated) if isinstance(stated, Form) else stated
 
     def _in_range(self, truth: Form, point: int) -> bool | None:
         """Return an unsigned comparison by its two parts, None where they do not decide it."""

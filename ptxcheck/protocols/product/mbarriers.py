@@ -163,7 +163,8 @@ def expect(state: State, strand: int, step: ExpectStep) -> int:
     word.expects |= step.announced
     word.others |= event
     _announce(state, strand, word, step.what.amount, step.point)
-    word.least_expected += min(_at_least(step.what.amount), 0)
+    is_near = step.what.far < 0  # what reaches into another CTA may be late there
+    word.least_expected += min(_at_least(step.what.amount), 0) if is_near else -_UNBOUNDED
     state.add(("others", barrier), _relaxed(state, strand, state.stamp(strand)))
     _complete_if_done(state, strand, barrier, word, step.point)
     return DONE

@@ -368,6 +368,15 @@ def explore(
     coverage.unreached |= coverage.out_of_reach(solver.is_possible)
 
 
+def _holds(pins: Mapping[Atom, int], claims: Claims) -> bool:
+    """Tell whether claims are true with these numbers."""
+    for condition, truth in claims:
+        number = with_pins(condition.form, pins, 1)
+        if not isinstance(number, int) or condition.holds(number) != truth:
+            return False
+    return True
+
+
 class _Explorer:
     def __init__(self, budget: int, run: Run, is_spent: Callable[[], bool], coverage: Coverage) -> None:
         self._budget = budget
@@ -496,6 +505,8 @@ class _Explorer:
                 if not counted
             )
             way = (*before, (condition, not truth))
+            if plan.preset and way not in ways and any(_holds(plan.pins, each[:-1]) for each in ways):
+                continue  # a run with numbers goes a way of other runs: what it counted is a number of its own
             ends = {
                 at: answer
                 for answer, ((at, _), counted) in zip(plan.answers[:count], plan.made, strict=False)

@@ -68,12 +68,15 @@ class Role:
         return self.variants[node, self.variables.variant(node, env)] if found is None else found
 
     def onward(self) -> dict[int, list[tuple[int, Arrival]]]:
-        """Return for each step the numbers of those that may follow, with what the edge does to ordinals."""
+        """Return for each step the numbers of those that may follow, with what the edge does to ordinals.
+
+        None follow at a node that the strand comes to with no numbers of its variables.
+        """
         by_node: dict[int, list[int]] = {}
         for number, step in self.steps.items():
             by_node.setdefault(step.node.number, []).append(number)
         return {
-            number: [(target, arrival) for node, arrival, _ in step.nexts for target in by_node[node]]
+            number: [(target, arrival) for node, arrival, _ in step.nexts for target in by_node.get(node, ())]
             for number, step in self.steps.items()
         }
 

@@ -44,8 +44,7 @@ class Clocks:
         return self._updated(slot, known) if self._forgotten and known else known
 
     def get(self, slot: Slot, default: Knowledge = 0) -> Knowledge:
-        known = self._known.get(slot, default)
-        return self._updated(slot, known) if self._forgotten and known else known
+        return self[slot] if slot in self._known else default
 
     def __setitem__(self, slot: Slot, known: Knowledge) -> None:
         self._known[slot] = known

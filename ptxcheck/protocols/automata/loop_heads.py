@@ -178,8 +178,8 @@ class LoopHeads:
         repeats = source in loop.blocks
         if block in self.kept.opened:
             now[block] = (residues.get(block, 0) + 1) % self.kept.modulus if repeats else 0
-        if repeats and block in self.kept.opened:
-            self._steps.learn(loop, contents, valuation.keys(), threads)
+            if repeats:
+                self._steps.learn(loop, contents, valuation.keys(), threads)
         found = {
             register: self._at_head(loop, register, valuation, threads, now.get(block, 0), repeats=repeats)
             for register in valuation

@@ -301,11 +301,7 @@ class Coverage:
 
     def _ran_with(self, point: int, condition: Condition, truth: bool) -> bool:
         """Tell whether a run came to a point while a condition had a truth, by numbers alone."""
-        for pins, came_to in self.ran:
-            number = with_pins(condition.form, pins, 1) if point in came_to else None
-            if isinstance(number, int) and condition.holds(number) == truth:
-                return True
-        return False
+        return any(point in came_to and _holds(pins, ((condition, truth),)) for pins, came_to in self.ran)
 
 
 Numbers = Callable[[Claims], Mapping[Atom, int] | None]

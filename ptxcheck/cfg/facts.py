@@ -148,6 +148,12 @@ class Facts:
             case _:
                 return Uniformity.GRID
 
+    def is_warp_wide(self, point: int, operand: Operand) -> bool:
+        """Tell whether lanes of a warp read one number at the point in one round, though they come there apart."""
+        if not isinstance(operand, Register):
+            return self.uniform(point, operand) <= Uniformity.WARP
+        return self._levels_apart.at(point, operand) <= Uniformity.WARP
+
     def execution(self, point: int) -> Execution:
         """Return which threads execute a point together."""
         return self._executions.at(point)
@@ -167,6 +173,12 @@ class Facts:
     @cached_property
     def _levels(self) -> Levels:
         return Levels(self.cfg, self._definitions, self._addresses, self._lanes, self._values)
+
+    @cached_property
+    def _levels_apart(self) -> Levels:
+        return Levels(
+            self.cfg, self._definitions, self._addresses, self._lanes, self._values, loads_agree=False
+        )
 
     @cached_property
     def _executions(self) -> Executions:

@@ -4,6 +4,8 @@ Properties:
 
 * `Levels.of(name)`: all threads of one group (of that `Uniformity`) that execute the definition together get
   the same number. Loads are taken to give one number to threads that read one address at one time.
+  Without that (`loads_agree=False`), also threads of a group that execute the definition apart, in the same round of
+  the loops around it, get the same number.
 * `Executions.at(point)`: whenever one thread of a group executes the point, all threads of the group do, in
   the same round of the loops around it.
 
@@ -59,8 +61,16 @@ class Levels:
     """Uniformity of the registers of one function."""
 
     def __init__(
-        self, cfg: Cfg, definitions: Definitions, addresses: Addresses, lanes: Lanes, values: Values
+        self,
+        cfg: Cfg,
+        definitions: Definitions,
+        addresses: Addresses,
+        lanes: Lanes,
+        values: Values,
+        *,
+        loads_agree: bool = True,
     ) -> None:
+        self._loads_agree = loads_agree
         self._cfg = cfg
         self._definitions = definitions
         self._addresses = addresses
@@ -174,7 +184,7 @@ class Levels:
         space = instruction.operation.slots.get("space", "")
         if space in PARAMETER_SPACES:
             return joined if self._addresses.function.is_entry else Uniformity.DIVERGENT
-        if space in (".local", CALL_PARAMETERS):
+        if space in (".local", CALL_PARAMETERS) or not self._loads_agree:
             return Uniformity.DIVERGENT
         ordered = instruction.operation.slots.get("sem") is not None
         floor = (

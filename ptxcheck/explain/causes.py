@@ -14,9 +14,8 @@ from collections.abc import Set as AbstractSet
 
 from ..finding import Explained, Rank
 from ..protocols.model.actions import Action, Strand, SyncObject
-from ..protocols.model.mechanisms import PROPERTY_OF
+from ..protocols.model.mechanisms import PROPERTY_OF, SEPARATE
 from ..protocols.model.outcome import Flaw
-from ..protocols.proof.evidence import SEPARATE
 from ..verdict import Property
 from .barrier_names import barriers_of, is_about
 from .violations import Violation

@@ -75,3 +75,14 @@ PROPERTY_OF: Mapping[Flaw, Property] = {
     Flaw.COPY_TO_OWN_CTA: Property.SLOT_SAFETY,
     Flaw.EXIT_WITH_REMOTE_ACCESS: Property.EXIT_SAFETY,
 }
+
+SEPARATE = frozenset({Property.SLOT_SAFETY, Property.EXIT_SAFETY})
+"""Properties whose failure changes no phase: the others are decided all the same."""
+
+
+def changes_no_phase(flaw: Flaw) -> bool:
+    """Tell whether threads wait and arrive as they would without a flaw, so that the rest can be judged behind it.
+
+    A lane that its member mask does not name either faults, or goes on as if it were named (`benchmarks/hardware.md`).
+    """
+    return flaw is Flaw.LANE_NOT_IN_MASK or PROPERTY_OF[flaw] in SEPARATE

@@ -381,7 +381,9 @@ class Exploration:
         if self._receiving is None:
             return
         before = state.received
-        state.received, use = self._receiving.perform(number, step.number, strand.index, before)
+        state.received, use = self._receiving.perform(
+            number, step.number, strand.index, strand.ordinals, strand.env, before
+        )
         cta, point = self._roles[number].info.cta, step.actions[strand.index].point
         failure = None
         if isinstance(use, Put) and use.is_answer and before.may_have_refused(cta):
@@ -394,8 +396,11 @@ class Exploration:
     def _forget_received(self, state: _State) -> None:
         if self._receiving is None:
             return
-        nodes = [None if each.ended else each.node for each in state.strands]
-        state.received, refused = self._receiving.normal(state.received, nodes)
+        standing = [
+            None if each.ended else (self._node(role, each), each.ordinals)
+            for role, each in zip(self._roles, state.strands, strict=True)
+        ]
+        state.received, refused = self._receiving.normal(state.received, standing)
         state.order.refuse(refused)
 
     def _advance(self, number: int, strand: _Strand, state: _State) -> bool:

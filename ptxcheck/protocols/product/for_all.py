@@ -220,7 +220,7 @@ class _Kernel:
             made = roles_of(cfg, automata, MEANINGS, stored, self.given, self.effort)
             roles = with_observers(cfg, with_settled_loads(cfg, made))
             words = WordUses(roles, kept.words)
-            uses = ReceivedUses(cfg, automata, roles, kept.received.points)
+            uses = ReceivedUses(self.program, automata, roles, kept.received.points)
             setup = Setup(
                 [role.info for role in roles],
                 [[action for step in role.steps.values() for action in step.actions] for role in roles],

@@ -4,10 +4,11 @@ Property: where `Receiving.perform` gives contents for every action, two threads
 write has put there, in every schedule; so a predicate on it has one answer. No CTA asks to cancel a launch that may
 have read that there is none.
 
-Argument: every write to bytes that are received puts a new value there, and a read takes what is there. The order of
-the product has every read behind the writes before it and in front of those that follow, or fails: so what is read is
-the same in every schedule. States are compared by the order in which they tell of values: nothing else of a number
-counts. An answer that nobody holds any more, and that was not decided to be yes, may have been no.
+Argument: every write to bytes that are received puts a new value there, and a read takes what is there. Words of one
+`Telling` that strands put there at one node, in one round of all loops and with the same variables, are one value. The
+order of the product has every read behind the writes before it and in front of those that follow, or fails: so what is
+read is the same in every schedule. States are compared by the order in which they tell of values: nothing else of a
+number counts. An answer that nobody holds any more, and that was not decided to be yes, may have been no.
 
 Not covered: bytes that a write covers in part, or may not write: what is read there is a value that nobody else holds.
 Writes to places that are not known are taken not to be there, under an assumption with a name.
@@ -18,6 +19,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from ..automata.environments import Env
+from ..automata.nodes import Node
 from ..automata.received_values import OLDEST, age_of, place_of, point_of, received_in, renamed
 from ..model.actions import Span
 from ..symex.values.kinds import Kind
@@ -25,13 +28,24 @@ from ..symex.values.lane_arithmetic import negate
 from ..symex.values.substitution import with_pins
 from ..symex.values.symbol import Atom, Form
 from ..symex.values.traversal import walk
-from .received_uses import Look, Put, Take, Uses
+from .loop_nests import Ordinals
+from .received_uses import Look, Put, Take, Telling, Uses
 from .roles import Role
 
 Slot = tuple[int, int, int]
 """Strand, point, and how many values it has received there since."""
 Piece = tuple[int, int, int]
 """Offset of the first byte, size, and the value that was written there."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """A word that a strand has told some CTA, in the round that it is in."""
+
+    value: int
+    strand: int
+    ordinals: Ordinals
+    env: Env
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +62,7 @@ class Contents:
     """Those of them that say so."""
     read_by: frozenset[tuple[int, int]] = frozenset()
     """CTA and answer."""
+    told: Mapping[Telling, _Told] = field(default_factory=dict)
     next: int = 1
     """A number that is no value yet."""
 
@@ -57,6 +72,7 @@ class Contents:
         return (
             tuple(sorted(self.held.items())), tuple(sorted(self.written.items())),
             frozenset(self.decided.items()), self.answers, self.yes, self.read_by,
+            frozenset((name, each.value, each.strand, each.env) for name, each in self.told.items()),
         )  # fmt: skip
 
     def may_have_refused(self, cta: int) -> bool:
@@ -73,12 +89,12 @@ class Receiving:
         self._threads = threads
 
     def perform(
-        self, strand: int, step: int, index: int, contents: Contents
+        self, strand: int, step: int, index: int, ordinals: Ordinals, env: Env, contents: Contents
     ) -> tuple[Contents, Put | Look | Take | None]:
-        """Return the values behind an action, and what it does to them."""
+        """Return the values behind an action of a strand in a round, and what it does to them."""
         use = self._uses.of(strand, step, index)
         if isinstance(use, Put):
-            return _put(contents, use), use
+            return _put(contents, use, strand, ordinals, env), use
         if isinstance(use, Look):
             return _look(contents, use), use
         if isinstance(use, Take):
@@ -137,16 +153,18 @@ class Receiving:
                 if isinstance(found, int) and bool(found & 1) != holds:
                     yield from (value for inner in walk(name.inner) for value, _ in _values_of(inner))
 
-    def normal(self, contents: Contents, nodes: Sequence[int | None]) -> tuple[Contents, frozenset[int]]:
+    def normal(
+        self, contents: Contents, standing: Sequence[tuple[Node, Ordinals] | None]
+    ) -> tuple[Contents, frozenset[int]]:
         """Return the same with new numbers for values, and the CTAs that may have read a no that nobody holds any more.
 
-        `nodes` are those that strands are in, None for one that has ended.
+        `standing`: where strands are, None for one that has ended.
         """
         held = {
             (strand, point, age): pieces
             for (strand, point, age), pieces in sorted(contents.held.items())
-            if (node := nodes[strand]) is not None
-            and (point, age) in self._uses.asked_at[self._roles[strand].automaton][node]
+            if (at := standing[strand]) is not None
+            and (point, age) in self._uses.asked_at[self._roles[strand].automaton][at[0].number]
         }
         numbers: dict[int, int] = {}
         for pieces in held.values():
@@ -164,22 +182,40 @@ class Receiving:
             frozenset(numbers[value] for value in contents.answers if value in numbers),
             frozenset(numbers[value] for value in contents.yes if value in numbers),
             frozenset((cta, numbers[value]) for cta, value in contents.read_by if value in numbers),
+            {
+                name: replace(each, value=numbers[each.value])
+                for name, each in contents.told.items()
+                if each.value in numbers and self._is_in_round(name, each, standing[each.strand])
+            },
             len(numbers) + 1,
         ), refused  # fmt: skip
 
+    def _is_in_round(self, name: Telling, told: _Told, at: tuple[Node, Ordinals] | None) -> bool:
+        """Tell whether a strand is still in the round in which it told something."""
+        loops = self._uses.loops_at(name)
+        depth = len(loops)
+        return at is not None and at[0].loops[:depth] == loops and at[1][:depth] == told.ordinals
 
-def _put(contents: Contents, put: Put) -> Contents:
+
+def _put(contents: Contents, put: Put, strand: int, ordinals: Ordinals, env: Env) -> Contents:
     touched = (*put.spans, *put.forgotten)
     written = {
         (cta, start, size): value
         for (cta, start, size), value in contents.written.items()
         if not any(span.cta == cta and start < span.end and span.start < start + size for span in touched)
     }
-    first = contents.next
+    first, told = contents.next, contents.told
     for number, span in enumerate(put.spans):
-        written[span.cta, span.start, span.size] = first if put.is_answer else first + number
+        value = first if put.is_answer else first + number
+        name = put.tellings[number] if put.tellings else None
+        if name is not None:
+            before = told.get(name)
+            if before is not None and (before.ordinals, before.env) == (ordinals, env):
+                value = before.value
+            told = {**told, name: _Told(value, strand, ordinals, env)}
+        written[span.cta, span.start, span.size] = value
     answers = contents.answers | {first} if put.is_answer and put.spans else contents.answers
-    return replace(contents, written=written, answers=answers, next=first + len(put.spans))
+    return replace(contents, written=written, answers=answers, told=told, next=first + len(put.spans))
 
 
 def _pieces(contents: Contents, span: Span) -> tuple[Piece, ...]:

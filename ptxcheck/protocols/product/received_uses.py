@@ -7,27 +7,43 @@ Argument: all bytes that are read at the points of such values are known, as eac
 a kernel in which one is not is refused. What may be asked is a backward analysis over the nodes of an automaton: a
 read makes values that were received at its point one older.
 
+Lanes of one warp that make an `st.async` together store one number of a word that is uniform in the warp, whatever CTA
+each stores it to: these words have one `Telling`.
+
 Not covered: writes to places that are not known (`may_be_overwritten`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from ...cfg.cfg import Cfg
 from ...isa.modifier import Mod
 from ..automata.automaton import Automaton
 from ..automata.nodes import Node
 from ..automata.received_values import age_of, point_of, received_in
 from ..model.actions import Access, Action, Span, Transfer
 from ..model.launch_answers import requests_of
+from ..symex.slice.broadcasts import uniform_words
+from ..symex.slice.sliced_program import Program
 from ..symex.values.trace import NotFollowedError
 from .roles import Role, Step
 from .word_contents import may_touch
 
 _Asked = frozenset[tuple[int, int]]
 """Points of values, and their ages."""
+_WORD = 4
+
+
+class Telling(NamedTuple):
+    """A word that lanes of one warp store, each to the CTA that it tells: one number whenever they do so together."""
+
+    automaton: int
+    warp: int
+    node: int
+    point: int
+    word: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +55,8 @@ class Put:
     forgotten: tuple[Span, ...]
     """What may be there afterwards is not known."""
     is_answer: bool
+    tellings: tuple[Telling | None, ...] = ()
+    """For each of the spans, if they are words of which some may be told several CTAs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +79,16 @@ class Uses:
     """What all actions do, by strand, step and number of the action."""
 
     def __init__(
-        self, cfg: Cfg, automata: Sequence[Automaton], roles: Sequence[Role], points: Collection[int]
+        self,
+        program: Program,
+        automata: Sequence[Automaton],
+        roles: Sequence[Role],
+        points: Collection[int],
     ) -> None:
+        cfg = program.cfg
         operations = [instruction.operation for instruction in cfg.instructions]
+        self._uniform = uniform_words(cfg, program.facts) if points else {}
+        self._automata = automata
         self._requests = requests_of(cfg)
         self.tests = frozenset(each.text for each in operations if each.has(Mod.IS_CANCELED))
         """Opcodes that ask an answer whether there was something to cancel."""
@@ -89,7 +114,7 @@ class Uses:
                 self._add_looks(number, step, answered)
         for number, role in enumerate(roles):
             for step in role.steps.values():
-                self._add_writes(number, step, bytes_read)
+                self._add_writes(number, role, step, bytes_read)
 
     @property
     def are_any(self) -> bool:
@@ -100,6 +125,10 @@ class Uses:
         """Return what an action does to values."""
         return self._uses.get((strand, step, index))
 
+    def loops_at(self, name: Telling) -> tuple[int, ...]:
+        """Return the headers of the kept loops around where a word is told, outermost first."""
+        return self._automata[name.automaton].nodes[name.node].loops
+
     def _add_looks(self, number: int, step: Step, answered: set[tuple[int, int]]) -> None:
         for index, action in enumerate(step.actions):
             key = number, step.number, index
@@ -109,7 +138,7 @@ class Uses:
             if spans:
                 self._uses[key] = Look(action.point, spans)
 
-    def _add_writes(self, number: int, step: Step, read: set[tuple[int, int]]) -> None:
+    def _add_writes(self, number: int, role: Role, step: Step, read: set[tuple[int, int]]) -> None:
         requested: set[int] = set()
         for index, action in enumerate(step.actions):
             if not isinstance(action, Access | Transfer):
@@ -126,9 +155,33 @@ class Uses:
                     continue
                 requested.add(action.point)
                 touched = _of_request(step.actions, action.point)
-            is_known = _is_known(action, touched)
-            put = Put(touched if is_known else (), () if is_known else touched, is_answer)
+            if not _is_known(action, touched):
+                put = Put((), touched, is_answer)
+            elif self._is_told(action, touched):
+                words = list(self._words(role, step, action.point, touched))
+                put = Put(tuple(span for span, _ in words), (), False, tuple(name for _, name in words))
+            else:
+                put = Put(touched, (), is_answer)
             self._uses[number, step.number, index] = put
+
+    def _is_told(self, action: Action, touched: Sequence[Span]) -> bool:
+        """Tell whether an action stores words of which some are uniform in the warp."""
+        uniform = self._uniform.get(action.point, ())
+        return any(uniform) and all(span.size == _WORD * len(uniform) for span in touched)
+
+    def _words(
+        self, role: Role, step: Step, point: int, touched: Sequence[Span]
+    ) -> Iterator[tuple[Span, Telling | None]]:
+        """Yield the words of bytes that an `st.async` writes, and their names.
+
+        One that lies in a loop whose rounds ordinals do not tell apart has none.
+        """
+        is_one_time = self._automata[role.automaton].entered_again.isdisjoint(step.node.loops)
+        for span in touched:
+            for word, is_uniform in enumerate(self._uniform[point]):
+                name = Telling(role.automaton, role.info.warp, step.node.number, point, word)
+                start = span.start + word * _WORD
+                yield Span(span.cta, start, _WORD), name if is_uniform and is_one_time else None
 
 
 def _may_meet(span: Span, answered: set[tuple[int, int]]) -> bool:
@@ -201,4 +254,4 @@ def _behind(node: Node, found: Mapping[int, _Asked]) -> _Asked:
     return own.union(*(found[target.node] for target in node.targets))
 
 
-__all__ = ["Look", "Put", "Take", "Uses"]
+__all__ = ["Look", "Put", "Take", "Telling", "Uses"]

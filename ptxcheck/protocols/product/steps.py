@@ -252,11 +252,11 @@ class Steps:
         fault = action.fault if is_placed else ""
         return TensorStep(action.point, tuple(kinds), pipeline, action.allocates, frees, freed, fault)
 
-    def _count(self, strand: int, barrier: Barrier, amount: Amount) -> Count:
+    def _count(self, strand: int, barrier: Barrier, amount: Amount, what: str = "count") -> Count:
         number = self._inventory.number_of[barrier]
         is_far = barrier.cta != self._inventory.strands[strand].cta and barrier.cta in self._inventory.ctas
         return Count(
-            number, (self._bit("count", strand, number, 0), self._bit("count", strand, number, 1)), amount,
+            number, (self._bit(what, strand, number, 0), self._bit(what, strand, number, 1)), amount,
             barrier.cta if is_far else -1,
         )  # fmt: skip
 
@@ -304,7 +304,10 @@ class Steps:
 
     def _transfer(self, strand: int, action: Transfer) -> Step:
         kinds = self._kinds(strand, action)
-        completes = tuple(self._count(strand, barrier, amount) for barrier, amount in action.completes)
+        # Bytes that complete make no arrival of the same strand visible: they have landmarks of their own.
+        completes = tuple(
+            self._count(strand, barrier, amount, "bytes") for barrier, amount in action.completes
+        )
         written = sum(kind.bit for kind in kinds if kind.writes)
         read = sum(kind.bit for kind in kinds if not kind.writes)
         pipeline = self._inventory.pipeline_of[strand, action.pipeline] if action.pipeline else -1

@@ -34,7 +34,7 @@ from ...verdict import (
     VerdictKind,
 )
 from ..model.actions import Access, Protocol
-from ..model.mechanisms import PROPERTY_OF
+from ..model.mechanisms import PROPERTY_OF, SEPARATE, changes_no_phase
 from ..model.outcome import Equation, Flaw, Hang, Problem, Proviso
 from ..model.sync_objects import NamedBarrier
 from ..symex.values.approximated_terms import numbers_wanted, zeros
@@ -44,8 +44,6 @@ from ..symex.values.trace import Assumption, Shape, Trace
 _MOST_SHOWN = 4
 BLOCK = (AssumptionKind.BLOCK, -1)
 """Key of the assumption that the block is the largest that is allowed."""
-SEPARATE = frozenset({Property.SLOT_SAFETY, Property.EXIT_SAFETY})
-"""Properties whose failure changes no phase: the others are decided all the same."""
 _UP_TO_A_HANG = Reason("as far as threads come before the hang: what would come behind it is not judged", -1)
 _IN_ORDER = Reason("in schedules in which actions count in the phases that they are meant for", -1)
 _BEHIND = Reason("another property fails in a way that leaves no order to judge this one by", -1)
@@ -318,7 +316,7 @@ class Verification:
             (run, problem)
             for run in self.failures
             for problem in run.problems
-            if PROPERTY_OF[problem.flaw] not in SEPARATE
+            if not changes_no_phase(problem.flaw)
         ]
 
 

@@ -11,11 +11,13 @@ from ptxcheck.protocols.product.for_all import Open, Shown
 from ptxcheck.protocols.verify import shown_for_every_count
 from ptxcheck.source import Source
 
-PERSISTENT = Path(__file__).parents[3] / "corpus" / "protocols" / "persistent"
+PROTOCOLS = Path(__file__).parents[3] / "corpus" / "protocols"
+FOLDERS = {"told_in_both_ctas": "cluster"}
 
 
 def shown(kernel: str, *edits: tuple[str, str]) -> Shown | Open:
-    text = (PERSISTENT / f"{kernel}.ptx").read_text(encoding="utf-8")
+    folder = PROTOCOLS / FOLDERS.get(kernel, "persistent")
+    text = (folder / f"{kernel}.ptx").read_text(encoding="utf-8")
     for old, new in edits:
         assert text.count(old) == 1, old
         text = text.replace(old, new)
@@ -75,6 +77,33 @@ def test_the_answer_to_a_request_is_one_for_all_threads() -> None:
 def test_nobody_asks_behind_an_answer_that_nobody_looks_at() -> None:
     found = shown(["launch_control", "asks_by_count"][0], ("    @has_work bra ROUND;\n", "    bra ROUND;\n"))
     assert isinstance(found, Open)
+
+
+COMPARE = "    setp.gt.u32 go_on, n, step;\n"
+
+
+def test_a_word_that_lanes_tell_several_ctas_is_one_value() -> None:
+    found = shown("told_in_both_ctas")
+    assert isinstance(found, Shown)
+    assert found.states <= 4
+
+
+@pytest.mark.parametrize(
+    "edits",
+    [
+        [(COMPARE, "    add.u32 word, step, lane;\n    setp.gt.u32 go_on, n, word;\n")],
+        [(COMPARE, "    ld.volatile.shared.u32 word, [said];\n    setp.gt.u32 go_on, n, word;\n"),
+         ("    .shared .align 4 .b32 more;\n", "    .shared .align 4 .b32 more;\n    .shared .align 4 .b32 said;\n")],
+        [(COMPARE, "    ld.global.u32 word, [where];\n    setp.gt.u32 go_on, n, word;\n"),
+         (".param .u32 tiles)", ".param .u32 tiles, .param .u64 counter)"),
+         ("    ld.param.u32 n, [tiles];\n",
+          "    .reg .b64 where;\n    ld.param.u64 where, [counter];\n    ld.param.u32 n, [tiles];\n")],
+        [("    setp.eq.u32 go_on, word, 0;\n", "    setp.eq.u32 go_on, word, rank;\n")],
+    ],
+    ids=["a number of each lane", "a word of shared memory", "a word of global memory", "another question"],
+)  # fmt: skip
+def test_words_that_may_differ_between_lanes_are_no_one_value(edits: list[tuple[str, str]]) -> None:
+    assert isinstance(shown("told_in_both_ctas", *edits), Open)
 
 
 TWO_WORDS = """// ptxcheck: launch block=96 cluster=1

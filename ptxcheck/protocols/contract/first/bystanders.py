@@ -28,13 +28,12 @@ from ...model.actions import (
     Transfer,
     Wait,
 )
-from ...model.mechanisms import PROPERTY_OF
+from ...model.mechanisms import PROPERTY_OF, changes_no_phase
 from ...model.outcome import Flaw, Outcome, Problem
 from ...model.outside import leaves_results
 from ...model.sync_objects import WarpBarrier
 from ...order.axioms import LATE_OBSERVER
 from ...proof.coalesced_accesses import without_accesses
-from ...proof.evidence import SEPARATE
 from ...proof.simulate import scheduled_steps
 
 _LATE = frozenset({Flaw.MISSED_PHASE, Flaw.DEADLOCK})
@@ -74,7 +73,7 @@ def judged_without_late(
 
 
 def _without_late_bystanders(cfg: Cfg, protocol: Protocol, outcome: Outcome) -> Protocol | None:
-    problems = tuple(each for each in outcome.problems if PROPERTY_OF[each.flaw] not in SEPARATE)
+    problems = tuple(each for each in outcome.problems if not changes_no_phase(each.flaw))
     flaws = {problem.flaw for problem in problems}
     if Flaw.MISSED_PHASE not in flaws or not flaws <= _LATE:
         return None

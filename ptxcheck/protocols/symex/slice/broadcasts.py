@@ -84,6 +84,20 @@ def broadcasts(
 _WORD = 4
 
 
+def uniform_words(cfg: Cfg, facts: Facts) -> Mapping[int, tuple[bool, ...]]:
+    """Return for each `st.async` of words which of them are one number in all lanes that make it in one round."""
+    return {
+        point: tuple(
+            value is not None and facts.is_warp_wide(at, value)
+            for at, value in _values(cfg, point, instruction)
+        )
+        for point, instruction in enumerate(cfg.instructions)
+        if instruction.operation.op is Op.ST_ASYNC
+        and cfg.connected(point)
+        and typing_of(instruction.operation).width == _WORD * 8
+    }
+
+
 def _is_far(instruction: Instruction) -> bool:
     return instruction.operation.slots.get("space", "").endswith("::cluster")
 

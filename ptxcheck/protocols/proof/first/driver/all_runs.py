@@ -22,7 +22,7 @@ from ....model.actions import Protocol
 from ....model.bulk_copy import LEAST_BYTES
 from ....model.equations import contradicting
 from ....model.fences import never_fences
-from ....model.mechanisms import PROPERTY_OF
+from ....model.mechanisms import changes_no_phase
 from ....model.outcome import (
     Equation,
     Flaw,
@@ -45,7 +45,6 @@ from ....symex.values.trace import (
 )
 from ....symex.values.wraparound import may_wrap
 from ...evidence import (
-    SEPARATE,
     Run,
     Verification,
     only_accesses,
@@ -470,7 +469,7 @@ class Verifier:
         self._tolerances.note_polls(attempt.protocol, attempt.traces)
         if excused:
             self._conditions.note_excused(attempt)
-        elif all(PROPERTY_OF[problem.flaw] in SEPARATE for problem in outcome.problems):
+        elif all(changes_no_phase(problem.flaw) for problem in outcome.problems):
             self._conditions.note_in_order(attempt)
             self._result.note_held(attempt.path, plan.came_to)
         if outcome.problems and not excused:
@@ -581,7 +580,7 @@ class Verifier:
         if not shown_in([run]) <= known:
             numbers = {} if run.doubt else {**plan.preset, **inputs_with(attempt.path, self._oracle)}
             self._keep_failure(replace(run, inputs=tuple(numbers.items())))
-        goes_on = run.doubt or all(PROPERTY_OF[problem.flaw] in SEPARATE for problem in run.problems)
+        goes_on = run.doubt or all(changes_no_phase(problem.flaw) for problem in run.problems)
         if not self._is_probe:
             self._exemplify(shown_in(failures))
         if self._is_probe or not goes_on:
@@ -605,7 +604,7 @@ class Verifier:
         if found is None:
             return
         self._keep_failure(found)
-        if not all(PROPERTY_OF[problem.flaw] in SEPARATE for problem in found.sure):
+        if not all(changes_no_phase(problem.flaw) for problem in found.sure):
             raise _EnoughError
 
     def _keep_strict(self, attempt: Attempt) -> None:

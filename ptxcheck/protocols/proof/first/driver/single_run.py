@@ -21,7 +21,7 @@ from ....model.amounts import with_amounts
 from ....model.launch_answers import with_refusals
 from ....model.lowering import build_protocol
 from ....model.lowering_cache import Lowered
-from ....model.mechanisms import MEANINGS, PROPERTY_OF
+from ....model.mechanisms import MEANINGS, changes_no_phase
 from ....model.outcome import Outcome, Problem
 from ....model.tensor_loads import LoadUses
 from ....order.exits import with_stores_left_alone
@@ -46,7 +46,6 @@ from ....symex.values.trace import (
     Trace,
 )
 from ...coalesced_accesses import examined, without_accesses
-from ...evidence import SEPARATE
 from ...search import examine
 from ...simulate import simulate
 from ..all_sizes import Path, SizePlan
@@ -282,5 +281,5 @@ class Runner:
 def _misfits(protocol: Protocol, is_late: Callable[[], bool]) -> Outcome:
     """Return what goes wrong in one schedule that another cluster shape could mend: no race, and nothing possible."""
     outcome = simulate(without_accesses(protocol), is_late=is_late)
-    problems = (p for p in outcome.problems if p.demonstrated and PROPERTY_OF[p.flaw] not in SEPARATE)
+    problems = (p for p in outcome.problems if p.demonstrated and not changes_no_phase(p.flaw))
     return replace(outcome, problems=tuple(problems))

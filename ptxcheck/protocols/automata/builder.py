@@ -15,6 +15,7 @@ followed.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 
 from ...cfg.graph import Edge
 from ...terms.effort import Effort, Work
@@ -36,9 +37,9 @@ from .loop_heads import LoopHeads
 from .naming_decider import NamingDecider, OpenError
 from .nodes import Arrival, Node, Target
 from .parted_names import Parting
-from .rebuilding import Rebuilding
+from .rebuilding import Rebuilding, Worklist
 from .received_values import ReceivedValues
-from .valuations import Key, Valuation, decided, key_of, restricted
+from .valuations import Valuation, decided, key_of, restricted
 from .variables import NumbersNeededError, register_of
 
 _MOST_RESTARTS = 60
@@ -112,34 +113,34 @@ class _Builder:
 
     def _region(self, first: Come, stop: int) -> list[Come]:
         """Follow threads until they come to a block or end; return how they come there."""
-        waiting, left = [first], list[Come]()
-        known: dict[tuple[int, ThreadSet, tuple[int, ...], Key], int] = {}
-        while waiting:
-            come = waiting.pop()
-            if come.block == stop:
-                left.append(come)
-                continue
-            parts = self._heads.parts(come.source, come.block, come.contents, come.threads)
-            if len(parts) > 1:
-                waiting += self._part_at_head(come, parts)
-                continue
-            if self._heads.is_head(come.block):
-                self._passed.append(come.block)
-            valuation, residues, assigned = self._heads.arrive(
-                come.source, come.block, come.contents, come.threads, come.residues
-            )
-            key = (come.block, come.threads, tuple(residues.values()), key_of(valuation))
-            number = known.get(key)
-            if number is None:
-                node = self._new(come.block, come.threads, residues)
-                known[key] = number = node.number
-                if come.block != self._cfg.exit:
-                    waiting.extend(self._execute(node, valuation, residues, stop))
-            arrival = self._heads.arrival(come.source, come.block)
-            for slot in come.slots:
-                slot.node, slot.arrival = number, arrival
-                slot.assigned = self._joins.on_edge(come, slot, assigned)
-        return left
+        return self._parts.follow(Worklist([first], [], {}), partial(self._go_on, stop=stop))
+
+    def _go_on(self, work: Worklist, stop: int) -> None:
+        """Follow the threads that came last."""
+        come = work.waiting.pop()
+        if come.block == stop:
+            work.left.append(come)
+            return
+        parts = self._heads.parts(come.source, come.block, come.contents, come.threads)
+        if len(parts) > 1:
+            work.waiting += self._part_at_head(come, parts)
+            return
+        if self._heads.is_head(come.block):
+            self._passed.append(come.block)
+        valuation, residues, assigned = self._heads.arrive(
+            come.source, come.block, come.contents, come.threads, come.residues
+        )
+        key = (come.block, come.threads, tuple(residues.values()), key_of(valuation))
+        number = work.known.get(key)
+        if number is None:
+            node = self._new(come.block, come.threads, residues)
+            work.known[key] = number = node.number
+            if come.block != self._cfg.exit:
+                work.waiting.extend(self._execute(node, valuation, residues, stop))
+        arrival = self._heads.arrival(come.source, come.block)
+        for slot in come.slots:
+            slot.node, slot.arrival = number, arrival
+            slot.assigned = self._joins.on_edge(come, slot, assigned)
 
     def _side(self, first: Come, stop: int) -> list[Come]:
         """Follow the threads of one side of a branch, again while that learns of loops on that side."""

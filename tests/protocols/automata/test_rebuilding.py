@@ -14,15 +14,14 @@ from ptxcheck.protocols.automata.journaled_sets import JournaledSets
 
 from ..product.kernels import automaton, of_corpus
 
-WITH_ROLES = (
-    "handover/three_roles_meet", "persistent/tiles_and_steps", "pingpong/consumers_in_turn", "ring/eight_stages",
-    "ring/five_stages_by_division", "ring/two_passes",
+KERNELS = (
+    "groups/cp_async_three_stages", "handover/three_roles_meet", "persistent/tiles_and_steps", "pingpong/consumers_in_turn", "ring/eight_stages",
+    "ring/five_stages_by_division", "ring/two_passes", "roles/rounds_of_two_warps",
 )  # fmt: skip
-OF_ONE_PART = ("groups/cp_async_three_stages", "roles/rounds_of_two_warps")
 
 
 @pytest.mark.parametrize("with_variables", [False, True])
-@pytest.mark.parametrize("name", WITH_ROLES + OF_ONE_PART)
+@pytest.mark.parametrize("name", KERNELS)
 def test_parts_built_anew_are_what_the_whole_would_be(
     name: str, with_variables: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -35,7 +34,7 @@ def test_parts_built_anew_are_what_the_whole_would_be(
     assert (by_parts.entry, by_parts.modulus) == (as_a_whole.entry, as_a_whole.modulus)
     assert by_parts.assumptions == as_a_whole.assumptions
     assert by_parts.widened == as_a_whole.widened
-    assert whole_of_parts < whole or name in OF_ONE_PART
+    assert whole_of_parts < whole
 
 
 def _texts(made: Automaton) -> list[str]:

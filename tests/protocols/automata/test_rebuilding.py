@@ -15,7 +15,8 @@ from ptxcheck.protocols.automata.journaled_sets import JournaledSets
 from ..product.kernels import automaton, of_corpus
 
 KERNELS = (
-    "groups/cp_async_three_stages", "handover/three_roles_meet", "persistent/tiles_and_steps", "pingpong/consumers_in_turn", "ring/eight_stages",
+    "groups/cp_async_three_stages", "handover/three_roles_meet", "persistent/tiles_and_steps",
+    "pingpong/consumers_in_turn", "ring/eight_stages",
     "ring/five_stages_by_division", "ring/two_passes", "roles/rounds_of_two_warps",
 )  # fmt: skip
 

@@ -29,6 +29,8 @@ _FIRST_NESTED = tuple(
     Rounds(inner, outer)
     for outer, inner in ((2, 3), (1, 1), (3, 1), (2, 0), (0, 0), (1, 2), (2, 2), (1, 5), (3, 5))
 )
+_BESIDE, _BESIDE_NESTED = tuple(map(Rounds, (5, 0))), (Rounds(5, 3), Rounds(0, 0))
+"""Those of runs of a kernel that holds for every count already."""
 _FURTHER = tuple(map(Rounds, (4, 8, 7, 16, 17, 33)))
 _FURTHER_NESTED = tuple(
     Rounds(inner, outer) for outer, inner in ((2, 4), (1, 8), (4, 2), (8, 1), (2, 17), (17, 2))
@@ -63,6 +65,11 @@ class LoopRounds:
     def first(self) -> Sequence[Rounds]:
         """Return numbers for all kernels: pairs where an acting loop has another one inside."""
         return _FIRST_NESTED if self._is_nested else _FIRST
+
+    @property
+    def beside(self) -> Sequence[Rounds]:
+        """Return numbers for a kernel that is shown for every count: the most and the fewest of the first ones."""
+        return _BESIDE_NESTED if self._is_nested else _BESIDE
 
     @property
     def late(self) -> Sequence[Rounds]:

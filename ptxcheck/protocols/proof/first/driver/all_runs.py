@@ -179,9 +179,9 @@ class Verifier:
             self._result.note_reason("how often this poll fails decides what threads do", point)
 
     def show(self, shown: Shown) -> Verification | None:
-        """Make the first runs of a kernel that holds for every count, for what they show besides; None if one fails."""
+        """Make a few runs of a kernel that holds for every count, for what they show besides; None if one fails."""
         result = self._result
-        for rounds in self._rounds.first:
+        for rounds in self._rounds.beside:
             try:
                 self._run(Plan(rounds))
             except ImpossibleError:

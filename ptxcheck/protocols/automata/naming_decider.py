@@ -39,6 +39,7 @@ from ..symex.values.thread_sets import is_one_value_in
 from ..symex.values.trace import Peek, Shape, ThreadSet
 from ..symex.values.wraparound import may_be_negative
 from .extremes import extremes_in
+from .junctions import junction
 from .known_residues import KnownResidues
 from .plain_truths import plain
 from .quotients import undivided, undivided_natural
@@ -204,6 +205,9 @@ class NamingDecider:
             other = self.answers.get(opposite) if isinstance(opposite, Form) else None
             known = None if other is None else not other
         if known is None and not truth.differs:
+            joined = junction(truth)
+            if joined is not None:
+                return joined.truth(self._answer(joined.one, point), self._answer(joined.other, point))
             known = self._in_range(truth, point)
         return known
 
@@ -238,6 +242,11 @@ class NamingDecider:
 
     def _open_part(self, truth: Form, point: int) -> Form:
         """Return what is open of a predicate: one of its parts, where it has two."""
+        joined = None if truth.differs else junction(truth)
+        if joined is not None:
+            is_known = self._answer(joined.one, point) is not None
+            made = self._plain(joined.other if is_known else joined.one)
+            return self._open_part(made, point) if isinstance(made, Form) else truth
         parts = None if truth.differs else self._parts_of(truth)
         if parts is None:
             return truth

@@ -30,12 +30,14 @@ from ..symex.values.recurrent_arithmetic import COUNTED
 from ..symex.values.substitution import with_pins
 from ..symex.values.symbol import FROM_SHARED, Atom, Form, atom, children
 from ..symex.values.traversal import walk
+from ..symex.values.value_ranges import interval_of
 from .intervals import Interval
 
 Terms: TypeAlias = tuple[tuple[Atom, int], ...]
 _OF_LOOPS = frozenset({Kind.LOOP, Kind.LOOP_SHARED, Kind.LOOP_GLOBAL, Kind.LOOP_MEMORY})
 """What a loop has computed that is not followed, perhaps from what was read from shared memory in front of it."""
 _ROUNDS = "rounds"
+_HALF = 1 << 31
 _MOST_ROUNDS = 24
 """The largest number of the text that rounds are told apart by: each one of them is a state."""
 _OF_GROUP = OF_ROUND | {Kind.WIDENED, Kind.LANES, Kind.OPERAND}
@@ -194,21 +196,33 @@ def _below(question: Question, residues: Mapping[int, int], modulus: int) -> Bel
     if not terms and rates:
         terms, bound = [(atom(Kind.CONSTANT, _ROUNDS, bound).terms[0][0], -1)], 0
     scale = gcd(*(factor for _, factor in terms)) if terms else 1
-    if scale != 1:
-        return None  # a multiple that wraps around is another question than the number itself
     if terms and terms[0][1] < 0:
         scale = -scale
     primitive = tuple((name, factor // scale) for name, factor in terms)
+    if abs(scale) != 1 and not _fits(primitive, scale, rates):
+        return None
     slopes = tuple(sorted((header, -rate // scale) for header, rate in rates.items()))
     is_plain = len(terms) == 1 and all(abs(slope) == 1 for _, slope in slopes)
     if condition.relation in ("eq", "ne"):
         is_equal = positive == (condition.relation == "eq")
+        if bound % scale:
+            return not is_equal
         return Below(primitive, bound // scale, slopes, is_equal, True, is_plain, held)
     # scale * direction + ordinals < bound
     if scale > 0:
-        return Below(primitive, bound, slopes, positive, False, is_plain, held)
-    # direction > -bound, that is, not below the next integer
-    return Below(primitive, 1 - bound, slopes, not positive, False, is_plain, held)
+        return Below(primitive, -(-bound // scale), slopes, positive, False, is_plain, held)
+    # direction > bound / scale, that is, not below the next integer
+    return Below(primitive, bound // scale + 1, slopes, not positive, False, is_plain, held)
+
+
+def _fits(primitive: Terms, scale: int, rates: Mapping[int, int]) -> bool:
+    """Tell whether a multiple of a direction surely does not wrap around, and rounds count in steps of the multiple.
+
+    One that wraps around is another question than the number itself.
+    """
+    ends = interval_of(Form(primitive), 0, 0)
+    is_small = ends is not None and max(map(abs, ends)) * abs(scale) < _HALF
+    return is_small and all(rate % scale == 0 for rate in rates.values())
 
 
 def related(questions: Iterable[Below]) -> frozenset[Terms]:

@@ -1,8 +1,8 @@
-"""Between which numbers a value lies whatever its symbols are, because masks and choices bound them.
+"""Between which numbers a value lies whatever its symbols are, because masks, shifts and choices bound them.
 
 Property: a value lies in its interval, whatever its symbols are.
 
-Argument: masks and choices bound their results; sums add the intervals of their terms.
+Argument: masks, shifts to the right and choices bound their results; sums add the intervals of their terms.
 
 Not covered: values with a part that nothing bounds: they have no interval.
 
@@ -51,6 +51,18 @@ def interval_of(value: Value | object, threads: ThreadSet, count: int) -> Interv
             if first is None or second is None:
                 return None
             return min(first[0], second[0]), max(first[1], second[1])
+        case _:
+            return _shifted(value)
+
+
+def _shifted(value: tuple[object, ...]) -> Interval | None:
+    """Return the interval of what is shifted to the right, by which number of bits ever; None for anything else."""
+    match value:
+        case (Kind.SAR, _, int(bits), int(width)) if 0 <= bits < width:
+            half = 1 << (width - 1 - bits)
+            return -half, half - 1
+        case (Kind.SHR, _, int(bits), int(width)) if 0 < bits < width:
+            return 0, (1 << (width - bits)) - 1
         case _:
             return None
 

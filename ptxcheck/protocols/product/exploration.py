@@ -48,6 +48,7 @@ _MOST_SILENT = 100_000
 _ENDED, _IMPOSSIBLE = -1, -2
 _NO_END = "threads may go on for ever"
 _AGAIN = "threads decide again before all of their group have decided"
+_APART = "warps that do the same answer by themselves"
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,6 +265,8 @@ class Exploration:
             state.received = self._receiving.decide(number, asked.truth, truth, state.received)
             return True
         if isinstance(asked, Polled | OfStrand):
+            if role.info.copies > 1:
+                raise _StuckError(Failure(_APART, number, -1))
             state.strands[number].polled = truth
             return True
         strand = state.strands[number]

@@ -50,10 +50,12 @@ from .received_uses import Uses as ReceivedUses
 from .roles import Role, roles_of
 from .settled_loads import with_settled_loads
 from .setup import Setup
+from .symmetry import by_symmetry
 from .word_contents import Found, WordUses
 
 _LOADS = "numbers in global memory that decide branches do not change while the kernel runs"
 _WRAPS = "no sum or multiple that decides branches wraps around"
+_TOO_MUCH = "roles take more than their share of the effort"
 _MOST_REBUILDS = 8
 _MOST_RESIDUES = 16
 """Cases that numbers of the host are told apart in by their residues."""
@@ -218,7 +220,24 @@ class _Kernel:
         try:
             automata = self._automata(kept)
             made = roles_of(cfg, automata, MEANINGS, stored, self.given, self.effort)
-            roles = with_observers(cfg, with_settled_loads(cfg, made))
+        except NotFollowedError as error:
+            return Open(error.reason, error.point)
+        except OutOfEffortError:
+            return Open(_TOO_MUCH, -1)
+        except RecursionError:
+            return Open("a value is computed in too many steps to be followed", -1)
+        roles = with_observers(cfg, with_settled_loads(cfg, made))
+        fewer = roles if kept.words.points else by_symmetry(roles)
+        found = self._explored_with(kept, automata, fewer)
+        if isinstance(found, Open) and len(fewer) < len(roles) and not self.effort.is_over:
+            return self._explored_with(kept, automata, roles)
+        return found
+
+    def _explored_with(
+        self, kept: Kept, automata: Sequence[Automaton], roles: Sequence[Role]
+    ) -> Shown | Open | tuple[Found, ...]:
+        """Explore the product of some strands."""
+        try:
             words = WordUses(roles, kept.words)
             uses = ReceivedUses(self.program, automata, roles, kept.received.points)
             setup = Setup(
@@ -233,9 +252,7 @@ class _Kernel:
         except NotFollowedError as error:
             return Open(error.reason, error.point)
         except OutOfEffortError:
-            return Open("roles take more than their share of the effort", -1)
-        except RecursionError:
-            return Open("a value is computed in too many steps to be followed", -1)
+            return Open(_TOO_MUCH, -1)
         exploration = Exploration(
             automata, roles, setup, self.effort, kept.residues.known, words if kept.words.points else None,
             Receiving(uses, roles, self.shape.threads) if uses.are_any else None,

@@ -51,10 +51,8 @@ class StrandInfo:
     warp: int
     lanes: int
     name: str
-
-    @property
-    def threads(self) -> int:
-        return self.lanes.bit_count()
+    copies: int = 1
+    """Warps that it stands for (`symmetry`)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,12 +13,14 @@ Not covered: lanes that come to an aligned barrier apart from the others of thei
 from __future__ import annotations
 
 from ..model.outcome import Flaw
+from ..model.sync_objects import ClusterBarrier, NamedBarrier
 from ..order.counted_barriers import counted
 from .operations import MeetStep, Unproved
 from .rows import Bits
 from .state import Meet, State
 
 BLOCKED, DONE = 0, 1
+_OF_WARPS = NamedBarrier | ClusterBarrier
 
 
 def meet(state: State, strand: int, step: MeetStep) -> int:
@@ -118,7 +120,8 @@ def complete_if_done(state: State, meeting: int, found: Meet) -> None:
         for other in range(len(setup.strands)):
             if state.ended & ~found.strands & 1 << other:
                 each = setup.protocol.strands[other]
-                threads = counted(name, each)
+                copies = setup.strands[other].copies if isinstance(name, _OF_WARPS) else 1
+                threads = counted(name, each) * copies
                 if threads:
                     absent.append(other)
                     exited += threads

@@ -295,8 +295,12 @@ class Judged:
 
 
 def judge(how: Ring, counts: range, seconds: float = 6.0) -> Judged:
-    """Ask the product for all counts, and runs for each."""
-    return Judged(product_of(how, seconds), *runs_of(how, counts, seconds))
+    """Ask the product for all counts, and runs for each; not for none where the product leaves that to the host."""
+    product = product_of(how, seconds)
+    wrong, undecided = runs_of(how, counts, seconds)
+    if isinstance(product, Shown) and product.has_work:
+        wrong = tuple(count for count in wrong if count)
+    return Judged(product, wrong, undecided)
 
 
 def product_of(how: Ring, seconds: float = 6.0) -> Shown | Open:

@@ -63,7 +63,13 @@ class Decisions:
         if number is not None:
             return Interval(number, number)
         own = self._intervals.get((asked.terms, (site.loop, around)), Interval())
-        return own.within(self._host.get(asked.terms, Interval()))
+        return self._of_host(own, asked.terms)
+
+    def _of_host(self, own: Interval, terms: Terms) -> Interval:
+        """Return what is known of a direction in some rounds, and for the whole launch."""
+        found = own.within(self._host.get(terms, Interval()))
+        given = self._questions.given.get(terms)
+        return found if given is None else found.within(given)
 
     def _asked(self, automaton: int, node: Node, ordinals: Ordinals) -> tuple[Site, Place, dict[int, int]]:
         site = self._questions.site(automaton, node.number)
@@ -132,7 +138,7 @@ class Decisions:
             of_all = self._held_by_all(automaton, node, ordinals, asked)
             if of_all is not None:
                 return self._note_held(of_all, now)
-            host = now.within(self._host.get(asked.terms, Interval()))
+            host = self._of_host(now, asked.terms)
             rounded = host.rounded(self._questions.marks.get(asked.terms, ()))
             if rounded != Interval():
                 self._host[asked.terms] = rounded
@@ -176,6 +182,7 @@ class Decisions:
         own = ((terms, each) for (terms, _), each in self._intervals.items())
         yield from ((terms, each) for terms, each in own if not is_held(terms))
         yield from self._host.items()
+        yield from self._questions.given.items()
 
     def answers(self) -> Iterator[tuple[Form, bool]]:
         """Yield the predicates that no round tells of, with their truths."""

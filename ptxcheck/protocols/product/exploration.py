@@ -39,7 +39,7 @@ from .repeated_waits import RepeatedWaits
 from .roles import Role, Step
 from .rows import Bits
 from .setup import Setup
-from .sizes import sizes_of
+from .sizes import empty_sizes, sizes_of
 from .word_contents import Byte, Found, WordUses, text_of
 
 _MOST_STATES = 1_500
@@ -62,6 +62,8 @@ class Explored:
     order: OrderState
     sizes: Mapping[Atom, int]
     """Parameters with which threads come to the failure, as far as decisions say; they may be others in truth."""
+    empty: frozenset[Atom]
+    """Parameters that are not above zero there."""
     words: tuple[Found, ...] = ()
     """Words that warps read and that nobody expected: the exploration ends there."""
 
@@ -161,6 +163,7 @@ class Exploration:
         setup: Setup,
         effort: Effort,
         residues: Mapping[Atom, Residue] | None = None,
+        not_empty: Collection[Atom] = (),
         words: WordUses | None = None,
         receiving: Receiving | None = None,
     ) -> None:
@@ -168,7 +171,7 @@ class Exploration:
         self._receiving = receiving
         self._automata = automata
         self._roles = roles
-        self.questions = Questions(automata, roles, residues or {})
+        self.questions = Questions(automata, roles, residues or {}, not_empty)
         self._repeated = RepeatedWaits(automata, roles, self.questions, effort)
         self._effort = effort
         self._coming = ComingCopies(roles, setup.number_of)
@@ -214,7 +217,8 @@ class Exploration:
         except _UnknownWordsError as error:
             words = tuple(error.found)
         sizes = {} if failure is None else self._sizes(state.decisions)
-        return Explored(failure, len(self._seen), self.visits, self.steps, order, sizes, words)
+        empty = frozenset[Atom]() if failure is None else empty_sizes(state.decisions.known())
+        return Explored(failure, len(self._seen), self.visits, self.steps, order, sizes, empty, words)
 
     def _sizes(self, decided: Decisions) -> dict[Atom, int]:
         residues = self.questions.congruences

@@ -12,7 +12,7 @@ repeat."""
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain, product
 from math import prod
 
@@ -35,7 +35,7 @@ from ..symex.interpreter.shared_numbers import OF_TABLES
 from ..symex.slice.layout import Layout
 from ..symex.slice.sliced_program import Program
 from ..symex.values.recurrent_arithmetic import COUNTED
-from ..symex.values.symbol import FROM_GLOBAL, Atom, Form, show_atom
+from ..symex.values.symbol import FROM_GLOBAL, Atom, Form, show_atom, stating_sizes
 from ..symex.values.trace import Assumption, NotFollowedError, Shape
 from ..symex.values.traversal import walk
 from .congruences import congruence_of
@@ -57,6 +57,8 @@ _LOADS = "numbers in global memory that decide branches do not change while the 
 _WRAPS = "no sum or multiple that decides branches wraps around"
 _TOO_MUCH = "roles take more than their share of the effort"
 _MOST_REBUILDS = 8
+_MOST_EMPTY = 3
+"""How often further sizes are found to go wrong where they are empty."""
 _MOST_RESIDUES = 16
 """Cases that numbers of the host are told apart in by their residues."""
 
@@ -71,6 +73,8 @@ class Shown:
     equations: tuple[Equation, ...]
     axioms: tuple[tuple[Axiom, int], ...]
     provisos: tuple[Proviso, ...]
+    has_work: bool = False
+    """It holds where some sizes are not empty."""
 
     @property
     def text(self) -> str:
@@ -88,6 +92,8 @@ class Open:
     point: int
     sizes: Mapping[Atom, int] = field(default_factory=dict)
     """Parameters to run the kernel with, where threads are stuck on some path."""
+    empty: frozenset[Atom] = frozenset()
+    """Parameters that are not above zero there."""
 
 
 def for_all(
@@ -101,14 +107,35 @@ def for_all(
     """Explore the product of a kernel: if that shows nothing, again with sizes that are not negative.
 
     Where words in shared memory decide what threads do, these are followed. Where masks keep low bits of what the host
-    passes, each residue of those numbers is explored apart.
+    passes, each residue of those numbers is explored apart. Where it goes wrong with an empty size, that is left to the
+    host.
     """
     kernel = _Kernel(program, layout, given, shape, registers, effort)
+    found = _for_all_sizes(kernel)
+    return found if isinstance(found, Shown) else _with_work(kernel, found)
+
+
+def _for_all_sizes(kernel: _Kernel) -> Shown | Open:
     found, asks_some = _explored(kernel, takes_sizes=False)
     if isinstance(found, Shown) or not asks_some:
         return found
     again, takes_some = _explored(kernel, takes_sizes=True)
     return again if takes_some else found
+
+
+def _with_work(kernel: _Kernel, found: Open) -> Shown | Open:
+    """Explore a kernel for sizes that are not empty, where it goes wrong with empty ones."""
+    known, again = kernel, found
+    for _ in range(_MOST_EMPTY):
+        if not again.empty - known.not_empty.keys():
+            break
+        reasons = {name: again for name in again.empty}
+        known = replace(known, not_empty={**reasons, **known.not_empty})
+        shown, _ = _explored(known, takes_sizes=True)
+        if isinstance(shown, Shown):
+            return shown
+        again = shown
+    return found
 
 
 def _explored(kernel: _Kernel, *, takes_sizes: bool) -> tuple[Shown | Open, bool]:
@@ -186,6 +213,7 @@ def _united(shown: Sequence[Shown]) -> Shown:
         tuple(dict.fromkeys(chain.from_iterable(each.equations for each in shown))),
         tuple(dict.fromkeys(chain.from_iterable(each.axioms for each in shown))),
         tuple(dict.fromkeys(chain.from_iterable(each.provisos for each in shown))),
+        any(each.has_work for each in shown),
     )
 
 
@@ -199,6 +227,8 @@ class _Kernel:
     shape: Shape
     registers: int | None
     effort: Effort
+    not_empty: Mapping[Atom, Open] = field(default_factory=dict)
+    """Parameters that are taken to be at least 1, and what goes wrong else."""
 
     def explored(self, kept: Kept) -> Shown | Open:
         """Explore the product, again as long as it tells of words that warps hand to each other."""
@@ -254,7 +284,8 @@ class _Kernel:
         except OutOfEffortError:
             return Open(_TOO_MUCH, -1)
         exploration = Exploration(
-            automata, roles, setup, self.effort, kept.residues.known, words if kept.words.points else None,
+            automata, roles, setup, self.effort, kept.residues.known, self.not_empty,
+            words if kept.words.points else None,
             Receiving(uses, roles, self.shape.threads) if uses.are_any else None,
         )  # fmt: skip
         explored = exploration.run()
@@ -277,7 +308,7 @@ class _Kernel:
         points = [point for may_be, points in overwritten if may_be for point in points]
         for point in polls_of_lanes(automata, self.program.polls_of_lanes):
             facts.take(LANES_POLL_ALIKE, point)
-        return _shown(exploration.questions, kept, setup, explored, points)
+        return _shown(exploration.questions, kept, setup, explored, points, self.not_empty)
 
     def _automata(self, kept: Kept) -> tuple[Automaton, ...]:
         """Return the automata of all CTAs, which keep loops alike. Raises NotFollowedError."""
@@ -300,11 +331,16 @@ def _changes(equation: Equation) -> bool:
 
 def _open(explored: Explored, failure: Failure, roles: Sequence[Role]) -> Open:
     name = roles[failure.strand].info.name
-    return Open(f"{failure.reason} ({name})", failure.point, explored.sizes)
+    return Open(f"{failure.reason} ({name})", failure.point, explored.sizes, explored.empty)
 
 
 def _shown(
-    questions: Questions, kept: Kept, setup: Setup, explored: Explored, handed: Sequence[int]
+    questions: Questions,
+    kept: Kept,
+    setup: Setup,
+    explored: Explored,
+    handed: Sequence[int],
+    not_empty: Mapping[Atom, Open],
 ) -> Shown:
     """Return what was shown; bytes that are read at points of `handed` are written by nobody else."""
     facts = explored.order.facts
@@ -315,13 +351,26 @@ def _shown(
     if handed:
         of_words = Assumption(AssumptionKind.SHARED_TABLE, OF_TABLES, min(handed))
         assumptions.setdefault((of_words.kind, of_words.point), of_words)
+    if not_empty:
+        assumption = _of_work(not_empty)
+        assumptions[assumption.kind, assumption.point] = assumption
     for name, point in (kept.sizes or {}).items():
+        if name in not_empty:
+            continue
         text = f"{show_atom(name)} is not negative"
         assumptions.setdefault((AssumptionKind.SIZE, point), Assumption(AssumptionKind.SIZE, text, point))
     return Shown(
         explored.states, explored.visits, tuple(assumptions.values()), tuple(facts.equations.values()),
-        tuple(facts.axioms), setup.provisos,
+        tuple(facts.axioms), setup.provisos, bool(not_empty),
     )  # fmt: skip
+
+
+def _of_work(not_empty: Mapping[Atom, Open]) -> Assumption:
+    """Return what is asked of the host where empty sizes go wrong."""
+    names = sorted(not_empty, key=show_atom)
+    worst = not_empty[names[0]]
+    text = f"{', '.join(map(show_atom, names))} is at least 1: else, {worst.reason}"
+    return Assumption(AssumptionKind.SIZE, text, worst.point, stating_sizes(names))
 
 
 def _of_questions(questions: Questions, residues: Mapping[Atom, Residue]) -> Iterable[Assumption]:

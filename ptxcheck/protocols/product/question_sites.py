@@ -13,7 +13,7 @@ Not covered: what relates different directions.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -23,6 +23,7 @@ from ..automata.nodes import Node
 from ..symex.values.symbol import Atom
 from .congruences import Congruence, congruence_of
 from .held_numbers import is_of_group, named
+from .intervals import Interval
 from .loop_nests import Class, Nest, nest_of
 from .questions import (
     Asked,
@@ -62,9 +63,16 @@ class Questions:
     """The questions of all automata of a kernel, and how they move with the rounds of loops."""
 
     def __init__(
-        self, automata: Sequence[Automaton], roles: Sequence[Role], residues: Mapping[Atom, Residue]
+        self,
+        automata: Sequence[Automaton],
+        roles: Sequence[Role],
+        residues: Mapping[Atom, Residue],
+        not_empty: Collection[Atom] = (),
     ) -> None:
+        """`not_empty`: parameters that are taken to be at least 1."""
         self.automata = automata
+        self.given: Mapping[Terms, Interval] = {((name, 1),): Interval(1) for name in not_empty}
+        """What is known of directions from the start."""
         self.nests: tuple[Nest, ...] = tuple(nest_of(each) for each in automata)
         self.roles = roles
         self._sites: dict[tuple[int, int], Site] = {}

@@ -46,6 +46,12 @@ def sizes_of(
     return found if all(number >= 0 for number in found.values()) else {}
 
 
+def empty_sizes(known: Iterable[tuple[Terms, Interval]]) -> frozenset[Atom]:
+    """Return the parameters that are known not to be above zero, and perhaps are zero."""
+    found = ((_parameter(terms), interval.high) for terms, interval in known)
+    return frozenset(name for name, high in found if name is not None and high == 0)
+
+
 def _decided(answers: Iterable[tuple[Form, bool]]) -> Iterator[tuple[Condition, bool]]:
     for predicate, truth in answers:
         condition, is_positive = condition_of(predicate)

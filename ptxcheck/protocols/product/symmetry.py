@@ -8,8 +8,8 @@ same nodes and do the same there, but for which bytes they touch: to exchange tw
 else. One schedule speaks for all of them, so let it be one in which they go in step. Then everybody knows of all warps
 of a class or of none, but for what each knows of itself; and what one of them knows of another one is what each knows
 of each. So two warps tell it all: the first, and a second one that stands for the others, and arrives as often as they
-do together. Bytes that one warp of the class alone touches are touched by the first, as those of each are by it; bytes
-that several touch, by both.
+do together. What any warp of the class touches is touched by the first, for itself and for everybody outside. Where an
+access of one warp meets one of another warp of the class, the two warps meet at a byte that only that tells of.
 
 Not covered: warps that complete bytes, initialise mbarriers, or allocate; warps that answer questions by themselves:
 where the second warp would have to answer for the others, the exploration is open (`exploration`).
@@ -17,7 +17,7 @@ where the second warp would have to answer for the others, the exploration is op
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence, Set
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -51,6 +51,8 @@ from ..model.sync_objects import (
 )
 from .roles import Role
 
+_NOWHERE = -2
+"""The CTA of bytes that are in none."""
 _FEWEST = 3
 """Warps of a class: of two nobody is left out."""
 _Warp: TypeAlias = tuple[Role, ...]
@@ -130,20 +132,29 @@ def _of_any_warp(name: CountedBarrier) -> CountedBarrier:
 
 def _stand_for(alike: Sequence[_Warp]) -> tuple[_Warp, _Warp]:
     """Return the strands of the first warp of a class, and of the one that stands for all others."""
-    shared = _shared(alike)
+    rows = {
+        (strand, number, index): row
+        for strand, same in enumerate(zip(*alike, strict=True))
+        for number in same[0].steps
+        for index, row in enumerate(zip(*(role.steps[number].actions for role in same), strict=True))
+    }
+    meeting = _Meeting.of(rows)
+    tensors = _share_columns(alike)
     ones: list[Role] = []
     others: list[Role] = []
-    for same in zip(*alike, strict=True):
+    for strand, (first, second) in enumerate(zip(alike[0], alike[1], strict=True)):
         by_one: dict[int, tuple[Action, ...]] = {}
         by_others: dict[int, tuple[Action, ...]] = {}
-        for number in same[0].steps:
-            rows = list(zip(*(role.steps[number].actions for role in same), strict=True))
-            by_one[number] = tuple(map(_by_all, rows))
-            by_others[number] = tuple(_by_others(row, shared) for row in rows)
-        ones.append(same[0].with_actions(by_one))
-        copies = len(same) - 1
-        info = replace(same[1].info, name=f"{same[1].info.name}, and {copies - 1} more", copies=copies)
-        others.append(replace(same[1].with_actions(by_others), info=info))
+        for number, step in first.steps.items():
+            at = [(strand, number, index) for index in range(len(step.actions))]
+            by_one[number] = tuple(meeting.by_one(each, _by_all(rows[each])) for each in at)
+            by_others[number] = tuple(
+                meeting.by_others(each, _by_others(rows[each], tensors=tensors), rows[each]) for each in at
+            )
+        copies = len(alike) - 1
+        info = replace(second.info, name=f"{second.info.name}, and {copies - 1} more", copies=copies)
+        ones.append(first.with_actions(by_one))
+        others.append(replace(second.with_actions(by_others), info=info))
     return tuple(ones), tuple(others)
 
 
@@ -178,18 +189,14 @@ def _writes(row: Sequence[Access | Transfer]) -> tuple[Span, ...]:
     return tuple(sorted({span for each in row for span in each.writes}))
 
 
-def _by_others(row: Sequence[Action], shared: _Shared) -> Action:
-    """Return what the other warps do together, as far as it touches what more than one of all warps does."""
+def _by_others(row: Sequence[Action], *, tensors: bool) -> Action:
+    """Return what the other warps do together; what they touch where that differs is for `_Meeting`."""
     copies = len(row) - 1
     match row[1]:
         case Access() | Transfer() if _differ(row):
-            action = _by_all(row)
-            assert isinstance(action, Access | Transfer)
-            return replace(action, reads=shared.of(action.reads), writes=shared.of(action.writes))
-        case TensorAccess() if _differ(row):
-            action = _by_all(row)
-            assert isinstance(action, TensorAccess)
-            return action if shared.has_columns else replace(action, reads=(), writes=())
+            return _by_all(row)
+        case TensorAccess() as action if _differ(row):
+            return _by_all(row) if tensors else replace(action, reads=(), writes=())
         case Arrive() as action:
             return replace(action, count=action.count * copies)
         case Rendezvous(name=NamedBarrier() | ClusterBarrier()) as action:
@@ -200,65 +207,89 @@ def _by_others(row: Sequence[Action], shared: _Shared) -> Action:
             return action
 
 
+def _share_columns(alike: Sequence[_Warp]) -> bool:
+    """Tell whether two warps of a class may access the same lanes of tensor memory."""
+    seen = 0
+    for strands in alike:
+        own = 0
+        for action in (a for role in strands for step in role.steps.values() for a in step.actions):
+            if isinstance(action, TensorAccess):
+                for columns in (*action.reads, *action.writes):
+                    own |= columns.groups if columns.start >= 0 else 0
+        if own & seen:
+            return True
+        seen |= own
+    return False
+
+
 # -- bytes of several warps
+
+_At: TypeAlias = tuple[int, int, int]
+"""A strand of a warp, a step, and an action of it."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Shared:
-    """What more than one warp of a class may touch."""
+class _Meeting:
+    """Where an action of one warp of a class may touch bytes that another one of another warp touches, too.
 
-    spans: frozenset[Span] | None
-    """Those of all that meet such bytes; None for all."""
-    has_columns: bool
+    The bytes themselves are touched by the first warp: each warp knows of its own accesses, and everybody else of those
+    of all. That two warps meet is told by bytes of no CTA, one for each action that writes.
+    """
 
-    def of(self, spans: tuple[Span, ...]) -> tuple[Span, ...]:
-        """Return those of some spans that meet such bytes."""
-        return spans if self.spans is None else tuple(span for span in spans if span in self.spans)
+    ones: Mapping[_At, tuple[Span, ...]]
+    others: Mapping[_At, tuple[Span, ...]] | None
+    """None where it is not known which bytes are touched: all are touched by both."""
+
+    @classmethod
+    def of(cls, rows: Mapping[_At, tuple[Action, ...]]) -> _Meeting:
+        """Return where the warps of a class meet; `rows` are the actions of all of them at each place."""
+        touched: list[tuple[Span, int, _At, bool]] = []
+        for at, row in rows.items():
+            if not _differ(row):
+                continue
+            for warp, action in enumerate(row):
+                if isinstance(action, Access | Transfer):
+                    touched += [(span, warp, at, False) for span in action.reads]
+                    touched += [(span, warp, at, True) for span in action.writes]
+        if any(span.start < 0 or not span.exact or span.reach for span, *_ in touched):
+            return cls({}, None)
+        met: dict[_At, dict[_At, None]] = {}
+        open_ones: list[tuple[Span, int, _At, bool]] = []
+        for each in sorted(touched, key=lambda one: (one[0], one[1:])):
+            span, warp, at, writes = each
+            open_ones = [o for o in open_ones if o[0].cta == span.cta and o[0].end > span.start]
+            for _, other, there, writes_too in open_ones:
+                if other != warp and writes:
+                    met.setdefault(at, {})[there] = None
+                if other != warp and writes_too:
+                    met.setdefault(there, {})[at] = None
+            open_ones.append(each)
+        ones: dict[_At, list[Span]] = {}
+        others: dict[_At, list[Span]] = {}
+        for number, (at, places) in enumerate(sorted(met.items())):
+            span = Span(_NOWHERE, number, 1)
+            ones.setdefault(at, []).append(span)
+            for there in places:
+                others.setdefault(there, []).append(span)
+        return cls(_tuples(ones), _tuples(others))
+
+    def by_one(self, at: _At, action: Action) -> Action:
+        """Return an action of the first warp, with those of others that it may meet."""
+        if not isinstance(action, Access | Transfer) or at not in self.ones:
+            return action
+        reads = action.reads + self.ones[at] if action.reads == action.writes else action.reads
+        return replace(action, reads=reads, writes=action.writes + self.ones[at])
+
+    def by_others(self, at: _At, action: Action, row: Sequence[Action]) -> Action:
+        """Return an action of the other warps, which touches nothing but what those of the first warp may meet."""
+        if not isinstance(action, Access | Transfer) or self.others is None or not _differ(row):
+            return action
+        met = self.others.get(at, ())
+        return replace(action, reads=met if action.reads else (), writes=met if action.writes else ())
 
 
-def _shared(alike: Sequence[_Warp]) -> _Shared:
-    """Return what more than one warp of a class may touch."""
-    spans: list[set[Span]] = []
-    lanes: list[int] = []
-    for strands in alike:
-        actions = [a for role in strands for step in role.steps.values() for a in step.actions]
-        own = (each for each in actions if isinstance(each, Access | Transfer))
-        spans.append({span for each in own for span in (*each.reads, *each.writes)})
-        columns = (each for a in actions if isinstance(a, TensorAccess) for each in (*a.reads, *a.writes))
-        lanes.append(_union(each.groups for each in columns if each.start >= 0))
-    have_one = any(one & other for n, one in enumerate(lanes) for other in lanes[:n])
-    if any(span.start < 0 or not span.exact or span.reach for own in spans for span in own):
-        return _Shared(None, have_one)
-    found: set[Span] = set()
-    for cta in sorted({span.cta for own in spans for span in own}):
-        found |= _meeting([{span for span in own if span.cta == cta} for own in spans])
-    return _Shared(frozenset(found), have_one)
-
-
-def _union(groups: Iterable[int]) -> int:
-    found = 0
-    for each in groups:
-        found |= each
-    return found
-
-
-def _meeting(spans: Sequence[Set[Span]]) -> set[Span]:
-    """Return the spans of one CTA that meet one of another set."""
-    rows = sorted(((span, number) for number, own in enumerate(spans) for span in own), key=_start)
-    found: set[Span] = set()
-    open_ones: list[tuple[Span, int]] = []
-    for span, number in rows:
-        open_ones = [each for each in open_ones if each[0].end > span.start]
-        others = [other for other, its in open_ones if its != number]
-        if others:
-            found.update(others, (span,))
-        open_ones.append((span, number))
-    return found
-
-
-def _start(row: tuple[Span, int]) -> tuple[int, int, int]:
-    span, number = row
-    return span.start, span.size, number
+def _tuples(found: Mapping[_At, list[Span]]) -> dict[_At, tuple[Span, ...]]:
+    return {at: tuple(spans) for at, spans in found.items()}
 
 
 __all__ = ["by_symmetry"]

@@ -181,7 +181,7 @@ class Verifier:
     def show(self, shown: Shown) -> Verification | None:
         """Make a few runs of a kernel that holds for every count, for what they show besides; None if one fails."""
         result = self._result
-        for rounds in self._rounds.beside:
+        for rounds in self._rounds.with_work if shown.has_work else self._rounds.beside:
             try:
                 self._run(Plan(rounds))
             except ImpossibleError:

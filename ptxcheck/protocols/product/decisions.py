@@ -63,13 +63,7 @@ class Decisions:
         if number is not None:
             return Interval(number, number)
         own = self._intervals.get((asked.terms, (site.loop, around)), Interval())
-        return self._of_host(own, asked.terms)
-
-    def _of_host(self, own: Interval, terms: Terms) -> Interval:
-        """Return what is known of a direction in some rounds, and for the whole launch."""
-        found = own.within(self._host.get(terms, Interval()))
-        given = self._questions.given.get(terms)
-        return found if given is None else found.within(given)
+        return self._questions.possible(asked.terms, own.within(self._host.get(asked.terms, Interval())))
 
     def _asked(self, automaton: int, node: Node, ordinals: Ordinals) -> tuple[Site, Place, dict[int, int]]:
         site = self._questions.site(automaton, node.number)
@@ -138,7 +132,7 @@ class Decisions:
             of_all = self._held_by_all(automaton, node, ordinals, asked)
             if of_all is not None:
                 return self._note_held(of_all, now)
-            host = self._of_host(now, asked.terms)
+            host = self._questions.possible(asked.terms, now.within(self._host.get(asked.terms, Interval())))
             rounded = host.rounded(self._questions.marks.get(asked.terms, ()))
             if rounded != Interval():
                 self._host[asked.terms] = rounded

@@ -221,8 +221,7 @@ class Exploration:
         return Explored(failure, len(self._seen), self.visits, self.steps, order, sizes, empty, words)
 
     def _sizes(self, decided: Decisions) -> dict[Atom, int]:
-        residues = self.questions.congruences
-        return sizes_of(decided.known(), decided.answers(), residues, self._effort)
+        return sizes_of(decided.known(), decided.answers(), self.questions.congruences, self._effort)
 
     def _visit(self, state: _State) -> list[_State]:
         """Go on from a state until a question has to be answered; return the states behind its answers."""

@@ -158,6 +158,11 @@ class Questions:
         loops = self.loops_of_held.get(terms, frozenset({loop})) if is_of_all else frozenset({loop})
         return any(self.reachable.may_ask((terms, each), nodes) for each in loops)
 
+    def possible(self, terms: Terms, known: Interval) -> Interval:
+        """Return what is known of a direction, with what is known from the start."""
+        given = self.given.get(terms)
+        return known if given is None else known.within(given)
+
     def site(self, automaton: int, node: int) -> Site:
         return self._sites[automaton, node]
 

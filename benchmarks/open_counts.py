@@ -298,7 +298,7 @@ def judge(how: Ring, counts: range, seconds: float = 6.0) -> Judged:
     """Ask the product for all counts, and runs for each; not for none where the product leaves that to the host."""
     product = product_of(how, seconds)
     wrong, undecided = runs_of(how, counts, seconds)
-    if isinstance(product, Shown) and product.has_work:
+    if isinstance(product, Shown) and product.not_empty:
         wrong = tuple(count for count in wrong if count)
     return Judged(product, wrong, undecided)
 

@@ -119,7 +119,7 @@ def _count(counts: Counter[str], name: str, kernel: str, what: str, text: str, s
 def is_shown(name: str, kernel: str, text: str, seconds: float) -> bool:
     """Tell whether the product alone shows a kernel."""
     found = shown_for_every_count(*launched(Source(name, text), kernel), seconds=seconds)
-    return isinstance(found, Shown)
+    return isinstance(found, Shown) and not found.not_empty
 
 
 def _said(name: str, kernel: str, text: str, seconds: float) -> str:

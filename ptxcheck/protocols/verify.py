@@ -176,7 +176,7 @@ def _verify(
 
     def judged(cluster: Dim, *, asks_product: bool) -> Verification:
         ask = partial(_by_product, program, layout, launch, Shape(block, cluster), registers, own, asked)
-        return _judged(verifier(program, cluster), ask if asks_product else None)
+        return _judged(partial(verifier, program, cluster), ask if asks_product else None)
 
     result = judged(shape, asks_product=is_admitted)
     while known is None and prod(shape) < result.least_ctas <= MOST_CTAS:
@@ -202,11 +202,20 @@ def _verify(
     return result
 
 
-def _judged(verifier: Verifier, ask: Callable[[], Shown | Open | None] | None) -> Verification:
-    """Verify for one shape of the cluster: by the product, where that is to be asked, or else by runs."""
+def _judged(make: Callable[[], Verifier], ask: Callable[[], Shown | Open | None] | None) -> Verification:
+    """Verify for one shape of the cluster: by the product, where that is to be asked, or else by runs.
+
+    What it shows for sizes that are not empty is told where runs do not show all, and none goes wrong for sure.
+    """
     by_product = None if ask is None else ask()
-    shown = verifier.show(by_product) if isinstance(by_product, Shown) else None
-    return shown or verifier.run(by_product.sizes if isinstance(by_product, Open) else {})
+    shown = make().show(by_product) if isinstance(by_product, Shown) else None
+    if shown is not None and not (isinstance(by_product, Shown) and by_product.not_empty):
+        return shown
+    sizes = by_product.sizes if by_product is not None else {}
+    ran = make().run(sizes)
+    if shown is None or ran.complete or any(not run.doubt for run in ran.failures):
+        return ran
+    return shown
 
 
 def _larger_cluster(

@@ -73,8 +73,15 @@ class Shown:
     equations: tuple[Equation, ...]
     axioms: tuple[tuple[Axiom, int], ...]
     provisos: tuple[Proviso, ...]
-    has_work: bool = False
-    """It holds where some sizes are not empty."""
+    not_empty: tuple[Atom, ...] = ()
+    """Parameters that it holds for where they are at least 1."""
+    of_work: tuple[Assumption, ...] = ()
+    """What that asks of the host."""
+
+    @property
+    def sizes(self) -> Mapping[Atom, int]:
+        """Parameters with which it may not hold."""
+        return dict.fromkeys(self.not_empty, 0)
 
     @property
     def text(self) -> str:
@@ -213,7 +220,8 @@ def _united(shown: Sequence[Shown]) -> Shown:
         tuple(dict.fromkeys(chain.from_iterable(each.equations for each in shown))),
         tuple(dict.fromkeys(chain.from_iterable(each.axioms for each in shown))),
         tuple(dict.fromkeys(chain.from_iterable(each.provisos for each in shown))),
-        any(each.has_work for each in shown),
+        tuple(dict.fromkeys(chain.from_iterable(each.not_empty for each in shown))),
+        tuple(dict.fromkeys(chain.from_iterable(each.of_work for each in shown))),
     )
 
 
@@ -351,9 +359,6 @@ def _shown(
     if handed:
         of_words = Assumption(AssumptionKind.SHARED_TABLE, OF_TABLES, min(handed))
         assumptions.setdefault((of_words.kind, of_words.point), of_words)
-    if not_empty:
-        assumption = _of_work(not_empty)
-        assumptions[assumption.kind, assumption.point] = assumption
     for name, point in (kept.sizes or {}).items():
         if name in not_empty:
             continue
@@ -361,16 +366,18 @@ def _shown(
         assumptions.setdefault((AssumptionKind.SIZE, point), Assumption(AssumptionKind.SIZE, text, point))
     return Shown(
         explored.states, explored.visits, tuple(assumptions.values()), tuple(facts.equations.values()),
-        tuple(facts.axioms), setup.provisos, bool(not_empty),
+        tuple(facts.axioms), setup.provisos, tuple(sorted(not_empty, key=show_atom)), _of_work(not_empty),
     )  # fmt: skip
 
 
-def _of_work(not_empty: Mapping[Atom, Open]) -> Assumption:
+def _of_work(not_empty: Mapping[Atom, Open]) -> tuple[Assumption, ...]:
     """Return what is asked of the host where empty sizes go wrong."""
+    if not not_empty:
+        return ()
     names = sorted(not_empty, key=show_atom)
-    worst = not_empty[names[0]]
-    text = f"{', '.join(map(show_atom, names))} is at least 1: else, {worst.reason}"
-    return Assumption(AssumptionKind.SIZE, text, worst.point, stating_sizes(names))
+    at = not_empty[names[0]].point
+    text = f"{', '.join(map(show_atom, names))} is at least 1: with less, this was not shown"
+    return (Assumption(AssumptionKind.SIZE, text, at, stating_sizes(names)),)
 
 
 def _of_questions(questions: Questions, residues: Mapping[Atom, Residue]) -> Iterable[Assumption]:

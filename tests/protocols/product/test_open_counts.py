@@ -23,7 +23,8 @@ def test_what_is_shown_holds_for_each_count(seed: int) -> None:
     how = ring(Random(seed))
     product = product_of(how)
     wrong = runs_of(how, range(4))[0] if isinstance(product, Shown) else ()
-    assert not wrong, (how, product)
+    with_work = isinstance(product, Shown) and product.not_empty
+    assert not [count for count in wrong if count or not with_work], (how, product)
 
 
 def test_the_family_has_right_and_broken_kernels() -> None:

@@ -8,7 +8,7 @@ from benchmarks.mutation.judge import launched
 from ptxcheck.protocols.product.for_all import Open, Shown
 from ptxcheck.protocols.verify import shown_for_every_count, verify
 from ptxcheck.source import Source
-from ptxcheck.verdict import AssumptionKind, VerdictKind
+from ptxcheck.verdict import AssumptionKind, Evidence, VerdictKind
 
 KERNEL = """// ptxcheck: launch block=64 cluster=1
 .version 8.6
@@ -66,18 +66,27 @@ DONE:
 def test_it_holds_where_there_is_work() -> None:
     found = shown_for_every_count(*launched(Source("k.ptx", KERNEL), "waits_first"), seconds=6.0)
     assert isinstance(found, Shown)
-    assert found.has_work
-    (said,) = (each for each in found.assumptions if each.kind is AssumptionKind.SIZE)
-    assert said.text.startswith("rounds is at least 1: else, threads wait for ever")
+    assert [str(name[1]) for name in found.not_empty] == ["rounds"]
+    (said,) = found.of_work
+    assert said.kind is AssumptionKind.SIZE
+    assert said.text == "rounds is at least 1: with less, this was not shown"
     assert said.options == ("rounds.s32 >= 1",)
 
 
 def test_the_verdict_asks_it_of_the_host() -> None:
-    kinds = {
-        each.kind
-        for each in verify(*launched(Source("k.ptx", KERNEL), "waits_first"), seconds=6.0).verdicts()
-    }
-    assert kinds == {VerdictKind.ASSUMES}
+    found = verify(*launched(Source("k.ptx", KERNEL), "waits_first"), seconds=6.0)
+    assert {each.kind for each in found.verdicts()} == {VerdictKind.ASSUMES}
+    assert {each.evidence for each in found.verdicts()} == {Evidence.FOR_ALL}
+    (said,) = found.required.values()
+    assert said.text.startswith("rounds is at least 1: with less, waits for phase 0")
+
+
+def test_a_role_that_looks_for_no_work_is_a_run_of_its_own() -> None:
+    """The teller goes on without work; the other hangs then, and that is no question for the host."""
+    text = KERNEL.replace("NEXT:\n", "NEXT:\n    setp.eq.s32 more, n, 0;\n    @more bra DONE;\n")
+    assert text != KERNEL
+    found = verify(*launched(Source("k.ptx", text), "waits_first"), seconds=6.0)
+    assert VerdictKind.VIOLATED in {each.kind for each in found.verdicts()}
 
 
 @pytest.mark.parametrize(

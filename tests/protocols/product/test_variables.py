@@ -38,7 +38,8 @@ def test_right_kernels_are_shown(name: str) -> None:
 @pytest.mark.usefixtures("with_variables")
 @pytest.mark.parametrize("name", BROKEN)
 def test_broken_kernels_are_not(name: str) -> None:
-    assert isinstance(shown(name), Open)
+    found = shown(name)
+    assert isinstance(found, Open) or found.not_empty  # with an empty size alone: runs tell
 
 
 def test_nodes_do_not_tell_variables_apart(monkeypatch: pytest.MonkeyPatch) -> None:

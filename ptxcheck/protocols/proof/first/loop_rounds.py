@@ -72,11 +72,6 @@ class LoopRounds:
         return _BESIDE_NESTED if self._is_nested else _BESIDE
 
     @property
-    def with_work(self) -> Sequence[Rounds]:
-        """Return the same for one that holds where sizes are not empty."""
-        return (Rounds(5, 3), Rounds(1, 1)) if self._is_nested else (Rounds(5), Rounds(1))
-
-    @property
     def late(self) -> Sequence[Rounds]:
         """Return many rounds: of loops inside others, and of those around them."""
         return (Rounds(LATE, 1), Rounds(1, LATE)) if self._is_nested else (Rounds(LATE),)

@@ -181,13 +181,15 @@ class Verifier:
     def show(self, shown: Shown) -> Verification | None:
         """Make a few runs of a kernel that holds for every count, for what they show besides; None if one fails."""
         result = self._result
-        for rounds in self._rounds.with_work if shown.has_work else self._rounds.beside:
+        for rounds in self._rounds.beside:
             try:
                 self._run(Plan(rounds))
             except ImpossibleError:
                 continue
             except (_EnoughError, NotFollowedError):
                 return None
+        with suppress(_EnoughError):
+            self._run_with(shown.sizes)
         if result.failures or result.sample is None:
             return None
         result.bounds.clear()
@@ -195,7 +197,7 @@ class Verifier:
         result.reasons.clear()
         self._elect_others()
         result.complete, result.for_all = True, shown.text
-        for assumption in shown.assumptions:
+        for assumption in shown.assumptions if result.required else (*shown.assumptions, *shown.of_work):
             result.assumptions.setdefault((assumption.kind, assumption.point), assumption)
         for equation in shown.equations:
             result.equations.setdefault((str(equation.expected), str(equation.completed)), equation)

@@ -24,6 +24,7 @@ from functools import lru_cache
 
 from ..ir import (
     Address,
+    Immediate,
     Instruction,
     Operand,
     Register,
@@ -45,7 +46,16 @@ from .uniform import Uniformity
 
 Read = Callable[[Name], Uniformity | None]
 _WARP_RESULTS = frozenset({Op.VOTE_SYNC, Op.VOTE, Op.REDUX_SYNC, Op.ACTIVEMASK})
+_WITH_MASK = frozenset({Op.SHFL_SYNC, Op.VOTE_SYNC, Op.REDUX_SYNC, Op.ELECT_SYNC})
 _FOLLOWED = frozenset({Op.MAPA, Op.CVTA, Op.GETCTARANK, Op.MOV, Op.ISSPACEP})
+
+
+_SEGMENTS, _LAST_LANE, _ALL_LANES = 8, 31, 0xFFFFFFFF
+"""Where the mask of segments is in the last number of a shuffle (PTX ISA, "shfl.sync"), and lanes."""
+
+
+def _warp_wide(is_one: bool) -> Uniformity:
+    return Uniformity.WARP if is_one else Uniformity.DIVERGENT
 
 
 @lru_cache(maxsize=4096)
@@ -160,20 +170,16 @@ class Levels:
         symbols = max((self._of_symbol(operand) for operand in instruction.operands), default=Uniformity.GRID)
         joined = max(joined, symbols)
         if op in (Op.SHFL_SYNC, Op.SHFL):
-            broadcast = instruction.operation.has(".idx") and self._same_source(instruction, key.site, read)
-            return (
-                joined
-                if joined <= Uniformity.WARP
-                else Uniformity.WARP
-                if broadcast
-                else Uniformity.DIVERGENT
-            )
+            is_one = instruction.operation.has(".idx") and self._same_source(instruction, key.site, read)
+            is_one = is_one and self._is_of_warp(instruction, key.site, read)
+            return joined if joined <= Uniformity.WARP else _warp_wide(is_one)
         if op in _WARP_RESULTS:
-            return min(joined, Uniformity.WARP)
+            is_one = self._is_of_warp(instruction, key.site, read)
+            return min(joined, Uniformity.WARP) if is_one and op is not Op.ACTIVEMASK else _warp_wide(is_one)
         if op is Op.ELECT_SYNC:
             lane = instruction.operands[0]
             first = getattr(lane, "first", lane)
-            return Uniformity.WARP if first == key.register else Uniformity.DIVERGENT
+            return _warp_wide(first == key.register and self._is_of_warp(instruction, key.site, read))
         if Trait.PURE in traits or op in _FOLLOWED:
             return joined
         return self._loaded(instruction, joined) if Trait.LOAD in traits else Uniformity.DIVERGENT
@@ -193,11 +199,34 @@ class Levels:
         return max(joined, floor)
 
     def _same_source(self, shuffle: Instruction, point: int, read: Read) -> bool:
-        """Tell whether a shuffle reads one lane for its whole warp."""
-        lane = shuffle.operands[2] if len(shuffle.operands) > 2 else None
-        if not isinstance(lane, Register):
-            return True
-        level = read(self._definitions.before(point, lane))
+        """Tell whether a shuffle reads one lane for its whole warp: no segments of it, each for itself."""
+        lane, clamp = shuffle.operands[2:4]
+        number = self._number(clamp, point)
+        if number is None or number >> _SEGMENTS & _LAST_LANE:
+            return False
+        return not isinstance(lane, Register) or self._is_alike(lane, point, read)
+
+    def _is_of_warp(self, instruction: Instruction, point: int, read: Read) -> bool:
+        """Tell whether all lanes that execute a warp-collective together have one result of it.
+
+        Lanes with masks of their own have their own. Those that may come apart have one only where they wait for all.
+        """
+        mask = instruction.operands[-1] if instruction.operation.op in _WITH_MASK else None
+        if self._loads_agree:
+            return not isinstance(mask, Register) or self._is_alike(mask, point, read)
+        return mask is not None and self._number(mask, point) == _ALL_LANES
+
+    def _number(self, operand: Operand, point: int) -> int | None:
+        """Return the number of 32 bits that an operand is, None where it is not known."""
+        if isinstance(operand, Immediate):
+            return operand.value & _ALL_LANES
+        if not isinstance(operand, Register):
+            return None
+        value = self._values.of(self._definitions.before(point, operand))
+        return None if value is None else value.constant
+
+    def _is_alike(self, register: Register, point: int, read: Read) -> bool:
+        level = read(self._definitions.before(point, register))
         return level is None or level <= Uniformity.WARP
 
     def _of_symbol(self, operand: Operand) -> Uniformity:

@@ -32,6 +32,7 @@ from .decisions import AskedAgainError, Decisions, Questions
 from .loop_nests import Ordinals, moved
 from .operations import OTHER_PHASE, Failure
 from .order_state import BLOCKED, OrderState
+from .polls import finds_its_phase
 from .questions import OfReceived, OfStrand, OfVariables, Polled
 from .received import Contents, Receiving
 from .received_uses import Look, Put, Take
@@ -46,6 +47,8 @@ _MOST_STATES = 1_500
 _MOST_VISITS = 4_000
 _MOST_SILENT = 100_000
 _ENDED, _IMPOSSIBLE = -1, -2
+_NOT_FOR_EVER = -3
+"""Where a poll has found nothing though its phase is over: it does not do so for ever."""
 _NO_END = "threads may go on for ever"
 _AGAIN = "threads decide again before all of their group have decided"
 _APART = "warps that do the same answer by themselves"
@@ -216,22 +219,20 @@ class Exploration:
             failure = stuck.failure
         except _UnknownWordsError as error:
             words = tuple(error.found)
-        sizes = {} if failure is None else self._sizes(state.decisions)
-        empty = frozenset[Atom]() if failure is None else empty_sizes(state.decisions.known())
+        decided, sizes, empty = state.decisions, dict[Atom, int](), frozenset[Atom]()
+        if failure is not None:
+            sizes = sizes_of(decided.known(), decided.answers(), self.questions.congruences, self._effort)
+            empty = empty_sizes(decided.known())
         return Explored(failure, len(self._seen), self.visits, self.steps, order, sizes, empty, words)
-
-    def _sizes(self, decided: Decisions) -> dict[Atom, int]:
-        return sizes_of(decided.known(), decided.answers(), self.questions.congruences, self._effort)
 
     def _visit(self, state: _State) -> list[_State]:
         """Go on from a state until a question has to be answered; return the states behind its answers."""
         asking = self._run(state)
-        if asking < 0:
-            self._behind.setdefault(asking, set()).add(state.parent)
-        strands, decisions, order = state.strands, state.decisions, state.order
         self._effort.spend(Work.STATE)
         if asking < 0:
+            self._behind.setdefault(asking, set()).add(state.parent)
             return []
+        strands, decisions, order = state.strands, state.decisions, state.order
         standing_at = [
             None if each.ended else (role.automaton, self._node(role, each), each.ordinals)
             for role, each in zip(self._roles, strands, strict=True)
@@ -257,6 +258,8 @@ class Exploration:
         found: list[_State] = []
         for truth in (False, True):
             then = state.copy()
+            if not truth and finds_its_phase(order, asking, role, node, strand.env):
+                then.parent = _NOT_FOR_EVER
             if self._decide(then, asking, role, node, truth):
                 found.append(then)
         return found

@@ -216,6 +216,12 @@ def wait(state: State, strand: int, step: WaitStep) -> int:
     return DONE
 
 
+def is_over(state: State, step: WaitStep) -> bool:
+    """Tell whether a phase is over that is waited for by its parity."""
+    word = state.words.get(step.barrier)
+    return word is not None and word.is_live and step.parity is not None and word.parity != step.parity
+
+
 def poll(state: State, strand: int, step: WaitStep) -> None:
     """Look at a phase and go on: the next wait of the strand for this parity has to be for the same phase."""
     assert step.parity is not None

@@ -179,6 +179,11 @@ class OrderState:
             return False
         return True
 
+    def is_over(self, strand: int, wait: Wait) -> bool:
+        """Tell whether the phase is over that a strand would wait for now."""
+        step = self._step(strand, wait)
+        return isinstance(step, WaitStep) and mbarriers.is_over(self._state, step)
+
     def _step(self, strand: int, action: Action) -> Step:
         return self._steps[strand].get(id(action)) or self.setup.step(strand, action)
 

@@ -56,7 +56,7 @@ class Below:
     equal: bool = False
     """It asks whether the direction is the threshold."""
     is_plain: bool = True
-    """It is on one size, by steps of one: what is compared does not wrap around where the size does not."""
+    """It is on one size itself, by steps of one: what is compared does not wrap around where the size does not."""
     held: tuple[int, ...] = ()
     """Headers of loops around of which each round has a direction of its own, outermost first."""
 
@@ -202,7 +202,7 @@ def _below(question: Question, residues: Mapping[int, int], modulus: int) -> Bel
     if abs(scale) != 1 and not _fits(primitive, scale, rates):
         return None
     slopes = tuple(sorted((header, -rate // scale) for header, rate in rates.items()))
-    is_plain = len(terms) == 1 and all(abs(slope) == 1 for _, slope in slopes)
+    is_plain = len(terms) == 1 and abs(scale) == 1 and all(abs(slope) == 1 for _, slope in slopes)
     if condition.relation in ("eq", "ne"):
         is_equal = positive == (condition.relation == "eq")
         if bound % scale:
@@ -216,9 +216,9 @@ def _below(question: Question, residues: Mapping[int, int], modulus: int) -> Bel
 
 
 def _fits(primitive: Terms, scale: int, rates: Mapping[int, int]) -> bool:
-    """Tell whether a multiple of a direction surely does not wrap around, and rounds count in steps of the multiple.
+    """Tell whether a multiple of a direction does not wrap around by itself, and rounds count in steps of the multiple.
 
-    One that wraps around is another question than the number itself.
+    One that wraps around is another question than the number itself. What is added to it is not known here.
     """
     ends = interval_of(Form(primitive), 0, 0)
     is_small = ends is not None and max(map(abs, ends)) * abs(scale) < _HALF

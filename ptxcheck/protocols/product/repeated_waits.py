@@ -188,11 +188,11 @@ class _Walk:
     def _onward(self, pair: _Pair) -> list[_Pair] | None:
         """Return where a strand comes to next from two places that ask the same; None where they do not."""
         ways = self._ways(pair.succeeded, pair.facts), self._ways(pair.failed, pair.facts)
+        if len(ways[0]) != len(ways[1]):
+            return None
         if len(ways[0]) == 2 and self._asked(pair.succeeded) != self._asked(pair.failed):
             return None
         found: list[_Pair] = []
-        if len(ways[0]) != len(ways[1]):
-            return None
         for own, its in zip(*ways, strict=True):
             one, other = self._behind(pair.succeeded, own), self._behind(pair.failed, its)
             if one[0] is not other[0] or self._loops(one[1]) != self._loops(other[1]):

@@ -88,7 +88,7 @@ def _text(strands: _Warp) -> Hashable | None:
     info = strands[0].info
     found: list[Hashable] = [strands[0].automaton]
     actions = [action for role in strands for step in role.steps.values() for action in step.actions]
-    if any(isinstance(action, Transfer | TensorAccess) for action in actions):
+    if any(_is_of_team(action) for action in actions):
         found.append(info.warp // WARPS_OF_A_TEAM)
     for role in strands:
         found.append((role.info.lanes, tuple((key, step.number) for key, step in role.variants.items())))
@@ -100,15 +100,22 @@ def _text(strands: _Warp) -> Hashable | None:
     return tuple(found)
 
 
+def _is_of_team(action: Action) -> bool:
+    """Tell whether the warps of a warpgroup do something together, or each has its lanes."""
+    if isinstance(action, Commit | WaitGroup):
+        return action.pipeline in TEAM_PIPELINES
+    return isinstance(action, Transfer | TensorAccess)
+
+
 def _alike(action: Action) -> Hashable | None:
     """Return what an action of one warp has in common with that of another; None where warps may be in no class."""
     match action:
-        case Access():
+        case Access() if action.combines or not (action.reads and action.writes):
             touched = bool(action.reads), bool(action.writes), bool(action.stored)
             return replace(action, reads=(), writes=(), stored=()), touched
         case Transfer(completes=(), copied=(), faults=()) if action.pipeline in TEAM_PIPELINES:
             return replace(action, reads=(), writes=())
-        case TensorAccess(allocates=False) if action.pipeline in (TENSOR_LOADS, TENSOR_STORES):
+        case TensorAccess(allocates=False, fault="") if action.pipeline in (TENSOR_LOADS, TENSOR_STORES):
             return replace(action, reads=(), writes=()), bool(action.reads)
         case Arrive(beside=()) if action.expect == 0:
             return action

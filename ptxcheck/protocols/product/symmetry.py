@@ -65,10 +65,11 @@ def by_symmetry(roles: Sequence[Role]) -> tuple[Role, ...]:
     for role in roles:
         warps.setdefault((role.automaton, role.info.warp), []).append(role)
     classes: dict[Hashable, list[_Warp]] = {}
-    for (_, warp), own in warps.items():
+    for own in warps.values():
         strands = tuple(sorted(own, key=lambda role: role.info.lanes))
         text = _text(strands)
-        classes.setdefault((None, warp) if text is None else text, []).append(strands)
+        if text is not None:
+            classes.setdefault(text, []).append(strands)
     changed: dict[int, Role | None] = {}
     for alike in classes.values():
         if len(alike) >= _FEWEST:

@@ -136,3 +136,51 @@ def test_two_warps_show_nothing_else(name: str, monkeypatch: pytest.MonkeyPatch)
     assert isinstance(shown(WRONG[name]), Open)
     monkeypatch.setattr(asked, "by_symmetry", tuple)
     assert isinstance(shown(WRONG[name]), Open)
+
+
+IN_A_CIRCLE = """// ptxcheck: launch block=32 cluster=4
+.version 8.6
+.target sm_90a
+.address_size 64
+
+.visible .entry circle()
+{
+    .shared .align 8 .b64 told;
+    .reg .pred skip, ready;
+    .reg .b32 thread, rank, next, there;
+
+    mov.u32 thread, %tid.x;
+    mov.u32 rank, %cluster_ctarank;
+    setp.ne.u32 skip, thread, 0;
+    @!skip mbarrier.init.shared::cta.b64 [told], 1;
+    @!skip fence.mbarrier_init.release.cluster;
+    barrier.cluster.arrive;
+    barrier.cluster.wait;
+    @skip bra DONE;
+    add.u32 next, rank, 1;
+    and.b32 next, next, 3;
+    mov.u32 there, told;
+    mapa.shared::cluster.u32 there, there, next;
+    mbarrier.arrive.release.cluster.shared::cluster.b64 _, [there];
+WAIT:
+    mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 ready, [told], 0;
+    @!ready bra WAIT;
+DONE:
+    barrier.cluster.arrive;
+    barrier.cluster.wait;
+    ret;
+}
+"""
+"""Each CTA tells the next one: warps of several CTAs that do much the same, and are no class."""
+SILENT = "    mapa.shared::cluster.u32 there, there, next;\n"
+
+
+def test_warps_of_several_ctas_are_no_class() -> None:
+    def ask(text: str) -> Shown | Open:
+        return shown_for_every_count(*launched(Source("k.ptx", text), "circle"), seconds=6.0)
+
+    assert isinstance(ask(IN_A_CIRCLE), Shown)
+    last_tells_itself = SILENT.replace(
+        "    mapa", "    setp.eq.u32 skip, rank, 3;\n    @skip mov.u32 next, 3;\n    mapa"
+    )
+    assert isinstance(ask(IN_A_CIRCLE.replace(SILENT, last_tells_itself)), Open)

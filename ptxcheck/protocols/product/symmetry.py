@@ -17,7 +17,7 @@ where the second warp would have to answer for the others, the exploration is op
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -241,7 +241,7 @@ class _Meeting:
     """Where an action of one warp of a class may touch bytes that another one of another warp touches, too.
 
     The bytes themselves are touched by the first warp: each warp knows of its own accesses, and everybody else of those
-    of all. That two warps meet is told by bytes of no CTA, one for each action that writes.
+    of all. That two warps meet is told by bytes of no CTA, apart for each action that writes (`_met`).
     """
 
     ones: Mapping[_At, tuple[Span, ...]]
@@ -252,29 +252,17 @@ class _Meeting:
     def of(cls, rows: Mapping[_At, tuple[Action, ...]]) -> _Meeting:
         """Return where the warps of a class meet; `rows` are the actions of all of them at each place."""
         touched: list[tuple[Span, int, _At, bool]] = []
+        own = {at for at, row in rows.items() if _differ(row)}
         for at, row in rows.items():
-            if not _differ(row):
-                continue
             for warp, action in enumerate(row):
                 if isinstance(action, Access | Transfer):
                     touched += [(span, warp, at, False) for span in action.reads]
                     touched += [(span, warp, at, True) for span in action.writes]
-        if any(span.start < 0 or not span.exact or span.reach for span, *_ in touched):
+        if own and any(span.start < 0 or not span.exact or span.reach for span, *_ in touched):
             return cls({}, None)
-        met: dict[_At, dict[_At, None]] = {}
-        open_ones: list[tuple[Span, int, _At, bool]] = []
-        for each in sorted(touched, key=lambda one: (one[0], one[1:])):
-            span, warp, at, writes = each
-            open_ones = [o for o in open_ones if o[0].cta == span.cta and o[0].end > span.start]
-            for _, other, there, writes_too in open_ones:
-                if other != warp and writes:
-                    met.setdefault(at, {})[there] = None
-                if other != warp and writes_too:
-                    met.setdefault(there, {})[at] = None
-            open_ones.append(each)
         ones: dict[_At, list[Span]] = {}
         others: dict[_At, list[Span]] = {}
-        for number, (at, places) in enumerate(sorted(met.items())):
+        for number, (at, places) in enumerate(_met(touched, own)):
             span = Span(_NOWHERE, number, 1)
             ones.setdefault(at, []).append(span)
             for there in places:
@@ -289,11 +277,43 @@ class _Meeting:
         return replace(action, reads=reads, writes=action.writes + self.ones[at])
 
     def by_others(self, at: _At, action: Action, row: Sequence[Action]) -> Action:
-        """Return an action of the other warps, which touches nothing but what those of the first warp may meet."""
-        if not isinstance(action, Access | Transfer) or self.others is None or not _differ(row):
+        """Return an action of the other warps: what all warps touch, or nothing, and where it meets the first warp."""
+        if not isinstance(action, Access | Transfer) or self.others is None:
             return action
-        met = self.others.get(at, ())
-        return replace(action, reads=met if action.reads else (), writes=met if action.writes else ())
+        met, is_own = self.others.get(at, ()), _differ(row)
+        reads, writes = (() if is_own else each for each in (action.reads, action.writes))
+        return replace(
+            action, reads=reads + met if action.reads else (), writes=writes + met if action.writes else ()
+        )
+
+
+def _met(
+    touched: Sequence[tuple[Span, int, _At, bool]], own: Set[_At]
+) -> Iterator[tuple[_At, Sequence[_At]]]:
+    """Yield what writes to bytes, with what another warp does there: all that reads together, each write by itself.
+
+    A write stands for what its own warp has read or written there before, and would hide that of another one. Two
+    accesses by which all warps touch the same bytes meet at these; one of each pair is of `own`, by which they do not.
+    """
+    reads: dict[_At, dict[_At, None]] = {}
+    writes: dict[_At, dict[_At, None]] = {}
+    open_ones: list[tuple[Span, int, _At, bool]] = []
+    for each in sorted(touched, key=lambda one: (one[0], one[1:])):
+        span, warp, at, is_write = each
+        open_ones = [o for o in open_ones if o[0].cta == span.cta and o[0].end > span.start]
+        for _, other, there, was_write in open_ones:
+            if other == warp or not (at in own or there in own):
+                continue
+            if is_write:
+                (writes if was_write else reads).setdefault(at, {})[there] = None
+            if was_write:
+                (writes if is_write else reads).setdefault(there, {})[at] = None
+        open_ones.append(each)
+    for at in sorted({*reads, *writes}):
+        if at in reads:
+            yield at, tuple(reads[at])
+        for there in writes.get(at, ()):
+            yield at, (there,)
 
 
 def _tuples(found: Mapping[_At, list[Span]]) -> dict[_At, tuple[Span, ...]]:

@@ -52,7 +52,7 @@ from ..model.sync_objects import (
 from .roles import Role
 
 _NOWHERE = -2
-"""The CTA of bytes that are in none."""
+"""The CTA of bytes that are in none, of the first class; each further one has the number below."""
 _FEWEST = 3
 """Warps of a class: of two nobody is left out."""
 _Warp: TypeAlias = tuple[Role, ...]
@@ -71,9 +71,9 @@ def by_symmetry(roles: Sequence[Role]) -> tuple[Role, ...]:
         if text is not None:
             classes.setdefault(text, []).append(strands)
     changed: dict[int, Role | None] = {}
-    for alike in classes.values():
+    for number, alike in enumerate(classes.values()):
         if len(alike) >= _FEWEST:
-            first, second = _stand_for(alike)
+            first, second = _stand_for(alike, _NOWHERE - number)
             changed.update((id(role), None) for strands in alike for role in strands)
             changed.update((id(old), new) for old, new in zip(alike[0], first, strict=True))
             changed.update((id(old), new) for old, new in zip(alike[1], second, strict=True))
@@ -138,15 +138,18 @@ def _of_any_warp(name: CountedBarrier) -> CountedBarrier:
 # -- who stands for a class
 
 
-def _stand_for(alike: Sequence[_Warp]) -> tuple[_Warp, _Warp]:
-    """Return the strands of the first warp of a class, and of the one that stands for all others."""
+def _stand_for(alike: Sequence[_Warp], nowhere: int) -> tuple[_Warp, _Warp]:
+    """Return the strands of the first warp of a class, and of the one that stands for all others.
+
+    Bytes at which they meet are of the CTA `nowhere`: those of another class are others.
+    """
     rows = {
         (strand, number, index): row
         for strand, same in enumerate(zip(*alike, strict=True))
         for number in same[0].steps
         for index, row in enumerate(zip(*(role.steps[number].actions for role in same), strict=True))
     }
-    meeting = _Meeting.of(rows)
+    meeting = _Meeting.of(rows, nowhere)
     tensors = _share_columns(alike)
     ones: list[Role] = []
     others: list[Role] = []
@@ -249,7 +252,7 @@ class _Meeting:
     """None where it is not known which bytes are touched: all are touched by both."""
 
     @classmethod
-    def of(cls, rows: Mapping[_At, tuple[Action, ...]]) -> _Meeting:
+    def of(cls, rows: Mapping[_At, tuple[Action, ...]], nowhere: int) -> _Meeting:
         """Return where the warps of a class meet; `rows` are the actions of all of them at each place."""
         touched: list[tuple[Span, int, _At, bool]] = []
         own = {at for at, row in rows.items() if _differ(row)}
@@ -263,7 +266,7 @@ class _Meeting:
         ones: dict[_At, list[Span]] = {}
         others: dict[_At, list[Span]] = {}
         for number, (at, places) in enumerate(_met(touched, own)):
-            span = Span(_NOWHERE, number, 1)
+            span = Span(nowhere, number, 1)
             ones.setdefault(at, []).append(span)
             for there in places:
                 others.setdefault(there, []).append(span)

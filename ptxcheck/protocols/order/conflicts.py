@@ -6,14 +6,15 @@ the earlier one in time comes first in every schedule, or that it may not is let
 Argument: bytes that the same accesses cover are one *cell*. In a cell each access meets the last writes before it, and
 a write the reads since then, one of each source; what came before these is ordered by them. For all cells together
 these pairs are found by sorting, and a filter over whole columns of pairs leaves those that are worth a look. Where a
-pair is not ordered and passes for it, the earlier access meets what comes behind the later one as well.
+pair is not ordered and passes for it, the earlier access meets what comes behind the later one as well; and the later
+one of two writes meets what is in front of the earlier one.
 
 Not covered: what is left when the budget runs out, which is returned.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
@@ -133,6 +134,8 @@ class Told(IntEnum):
     WRONG = 3
 
 
+Passed: TypeAlias = tuple[int, int, int, Told]
+"""Numbers of an earlier touch, of a later one, and of their cell, and why they pass."""
 Report: TypeAlias = Callable[[Touch, Touch, Place], Told]
 Filter: TypeAlias = Callable[[Pairs], Truths]
 """Tells which pairs are worth a look."""
@@ -165,7 +168,7 @@ def compare(
     held = [cells.of_group[number] for number in numbers[:most].tolist()]
     where = np.concatenate(held) if held else np.zeros(0, dtype=np.int64)
     known = columns_of(touches) if columns is None else columns
-    passed: list[tuple[int, int, int, Told]] = []
+    passed: list[Passed] = []
     pairs, unseen = _worth_a_look(touches, known, times, where, matters, budget)
     for earlier, later, cell in pairs:
         told = report(touches[earlier], touches[later], cells.places[cell])
@@ -174,17 +177,17 @@ def compare(
     if unseen is not None:
         return -1, touches[unseen]
     if passed:
-        left, stopped = _compare_behind(
-            touches, _members(times, where, passed), passed, report, cells.places, left
-        )
+        members = _members(times, where, passed)
+        left, stopped, more = _compare_in_front(touches, members, passed, report, cells.places, left)
+        if stopped is None:
+            passed += more
+            left, stopped = _compare_behind(touches, members, passed, report, cells.places, left)
         if stopped is not None:
             return -1, touches[stopped]
     return (left, None) if most == len(touches) else (-1, touches[most])
 
 
-def _members(
-    times: Numbers, where: Numbers, passed: Sequence[tuple[int, int, int, Told]]
-) -> dict[int, list[int]]:
+def _members(times: Numbers, where: Numbers, passed: Sequence[Passed]) -> dict[int, list[int]]:
     """Return the touches of the cells of some pairs, in the order of time."""
     wanted = np.array(sorted({pair[2] for pair in passed}), dtype=np.int64)
     chosen = np.isin(where, wanted)
@@ -194,10 +197,48 @@ def _members(
     return found
 
 
+def _compare_in_front(
+    touches: Sequence[Touch],
+    members: dict[int, list[int]],
+    passed: Sequence[Passed],
+    report: Report,
+    places: Sequence[Place],
+    budget: int,
+) -> tuple[int, int | None, list[Passed]]:
+    """Report what is wrong between the later ones of two writes that were let pass and what is in front of both.
+
+    The earlier write speaks for what comes before it to those alone that come after it. Returns what is left of the
+    budget, the touch at which it ran out, and the pairs that are let pass as well.
+    """
+    more: list[Passed] = []
+    told = {(earlier, later): why for earlier, later, _, why in passed}
+    writes = {
+        (later, cell)
+        for earlier, later, cell, why in passed
+        if touches[earlier].writes and why is Told.PASSED
+    }
+    for later, cell in sorted(writes):
+        held = members[cell]
+        for time in reversed(held[: bisect_left(held, later)]):
+            budget -= 1
+            if budget < 0:
+                return budget, later, more
+            one, other = touches[time], touches[later]
+            if (one.combines and other.combines) or (one.strand, one.index) == (other.strand, other.index):
+                continue
+            if (time, later) not in told:
+                told[time, later] = why = report(one, other, places[cell])
+                if why in (Told.IN_STEP, Told.PASSED):
+                    more.append((time, later, cell, why))
+            if told[time, later] is Told.FINE and one.writes:
+                break
+    return budget, None, more
+
+
 def _compare_behind(
     touches: Sequence[Touch],
     members: dict[int, list[int]],
-    passed: Sequence[tuple[int, int, int, Told]],
+    passed: Sequence[Passed],
     report: Report,
     places: Sequence[Place],
     budget: int,

@@ -9,7 +9,9 @@ widened) are asked by one group of threads at one node, and have that as their n
 tell of in another way than by a threshold.
 
 Not covered: a size that two loops one after the other are left by is a direction for each; so is one of an inner loop
-in each round of the outer one: there is more freedom than the kernel has."""
+in each round of the outer one: there is more freedom than the kernel has. A size with a constant added is compared as
+an integer, also where it wraps around at the end of its range (`x - 1 > 0` for the least `x` there is): a comparison
+does not keep on which of its sides the constant was."""
 
 from __future__ import annotations
 

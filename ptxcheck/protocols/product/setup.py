@@ -162,6 +162,8 @@ class Setup(Inventory):
         self.to_be_visible_at_exit: Bits = far_arrivals
         """The same of all strands together, and of arrivals in other CTAs."""
         self.kind_of = {kind.bit: kind for kind in kinds}
+        self.stored_by_several = _stored_by_several(kinds)
+        """Cells, and points at which several strands store there."""
         for kind in kinds:
             self._note(kind)
         self.reads_of = tuple(
@@ -200,6 +202,15 @@ class Setup(Inventory):
                 self.team_reads |= bit
             if action.pipeline == _THREAD_COPIES and kind.writes and not action.completes:
                 self.copied_by[kind.strand] = self.copied_by.get(kind.strand, 0) | bit
+
+
+def _stored_by_several(kinds: Sequence[Kind]) -> frozenset[tuple[int, int]]:
+    """Return cells with points at which several strands write there at once."""
+    strands: dict[tuple[int, int], set[int]] = {}
+    for kind in kinds:
+        for cell in kind.cells if kind.writes and not kind.is_asynchronous else ():
+            strands.setdefault((cell, kind.point), set()).add(kind.strand)
+    return frozenset(place for place, own in strands.items() if len(own) > 1)
 
 
 __all__ = ["Setup", "StrandInfo"]

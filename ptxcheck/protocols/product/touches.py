@@ -5,7 +5,8 @@ are in order by the words of PTX, or a row of `order.axioms` that was taken lets
 
 Argument: each cell has the last writes, and the reads since then; the rest is ordered by these. An access looks at
 those in its cells, all at once, by the rows of what its strand knows (`order.races`). A landmark speaks for earlier
-accesses of its strand of the same kind, which its strand knows or must know itself.
+accesses of its strand of the same kind, which its strand knows or must know itself. A store that others may pass by
+(`SAME_VALUE`) speaks for nothing that comes before it: all of that stays.
 
 Not covered: which cells an access of unknown size does not reach: it is taken to reach all up to the end of its slot.
 An axiom is taken for it, too, where `order.memory` only lets it pass.
@@ -209,7 +210,7 @@ def _note(state: State, kind: Kind, passed: Bits) -> None:
         written, read = cells.get(cell, (0, 0))
         if not kind.writes:
             cells[cell] = written, read | bit
-        elif kind.combines and written & combining:
+        elif (kind.combines and written & combining) or (cell, kind.point) in state.setup.stored_by_several:
             cells[cell] = written | bit, read
         else:
             cells[cell] = written & passed | bit, read & passed

@@ -178,3 +178,31 @@ def test_warps_that_copy_the_same_by_one_instruction(source: str, step: str, exp
     assert _STEP in _WARPS_COPY
     text = _WARPS_COPY.replace(_SOURCE, _SOURCE + source).replace(_STEP, step)
     assert kind(verified(text), Property.SLOT_SAFETY) is expected
+
+
+READ_AND_STORE = """
+mov.u32 %r9, %tid.x; mov.u32 %r1, smem; ld.param.u32 %r4, [n];
+st.shared.u32 [%r1], %r4;
+bar.sync 0;
+{between} {access}
+{meet}
+st.shared.u32 [%r1], %r5;
+{behind}
+bar.sync 0;
+"""
+READ = "ld.shared.u32 %r5, [%r1];"
+BY_THE_SECOND_WARP = "setp.lt.u32 %p1, %r9, 32; @%p1 bra E;"
+
+
+@pytest.mark.parametrize(
+    ("parts", "verdict"),
+    [
+        ({"access": READ}, VerdictKind.VIOLATED),
+        ({"access": READ, "meet": "bar.sync 0;"}, VerdictKind.PROVED),
+        ({"access": READ, "between": BY_THE_SECOND_WARP, "meet": "E:"}, VerdictKind.VIOLATED),
+    ],
+    ids=["behind a read", "a barrier between", "behind a read of one warp"],
+)
+def test_own_store_hides_no_read_from_stores_of_others(parts: dict[str, str], verdict: VerdictKind) -> None:
+    text = READ_AND_STORE.format(**{"between": "", "meet": "", "behind": ""} | parts)
+    assert kind(verified(kernel(text, threads=64)), Property.SLOT_SAFETY) is verdict

@@ -96,6 +96,9 @@ WRONG = {
     "its own store hides none of another one's reads": [
         (STORE + MEET + READ_THEIRS + MEET, READ_THEIRS + "    st.shared.u32 [own+8], step;\n" + MEET)
     ],
+    "all store to one word behind reads of it": [
+        (READ_THEIRS, READ_THEIRS + "    st.shared.u32 [own+8], value;\n")
+    ],
     "read in front of the barrier": [(STORE + MEET + READ_THEIRS, STORE + READ_THEIRS + MEET)],
     "not told before the next store": [(READ_THEIRS + MEET, MEET + READ_THEIRS)],
     "two of the warps alone": [(STORE + MEET + READ_THEIRS, STORE + CHOOSE + READ_THEIRS + MEET)],

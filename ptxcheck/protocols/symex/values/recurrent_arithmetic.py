@@ -11,7 +11,7 @@ Not covered: quotients of numbers that are negative or wrap around: what counts 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from math import gcd
 
@@ -210,8 +210,9 @@ def form_of(part: object) -> Form | None:
 def _period_of(part: object) -> tuple[int, bool]:
     """Return the period that the constants of nested masks, shifts and divisions ask for, as factors of each other.
 
-    And whether rounds of a loop change the number. Of what lies in global memory no residue of its address tells, nor
-    does one of an argument of what is not computed here.
+    And whether the number is known with the residues of what counts rounds: a product with a size is not, whatever they
+    are. Of what lies in global memory no residue of its address tells, nor does one of an argument of what is not
+    computed here.
     """
     if not isinstance(part, Atom) or part.inner_kind in _NOT_COMPUTED:
         return 1, False
@@ -222,28 +223,29 @@ def _period_of(part: object) -> tuple[int, bool]:
 
 @lru_cache(maxsize=1 << 14)
 def _period_inside(part: Atom) -> tuple[int, bool]:
-    inner, is_counted = 1, False
+    inner, size = 1, _period_by(part)
     whole = _whole_quotient(part)
     for one in _arguments(part) if whole is None else [name for name, _ in whole[0].terms]:
-        wanted, counted = _period_of(one)
-        inner, is_counted = _least_common(inner, wanted), is_counted or counted
-    own = _missing(part, _period_by(part)) if is_counted else 1
-    return (own * inner if own > 1 else inner), is_counted
+        inner = _least_common(inner, _period_of(one)[0])
+    forms = _forms(part) if whole is None else [whole[0]]
+    own = _missing(forms, size)
+    return inner if own is None else own * inner, own is not None
 
 
-def _missing(part: Atom, size: int) -> int:
-    """Return by how much a modulus has to grow so that the rest of a number by `size` is known: 1 if nothing helps."""
-    if size == 1:
-        return 1
-    found = 1
-    wide = _whole_quotient(part)
-    for form in (wide[0],) if wide is not None else filter(None, map(form_of, part.inner[1:])):
+def _missing(forms: Iterable[Form], size: int) -> int | None:
+    """Return by how much a modulus has to grow so that the rests of numbers by `size` are known, None: they never are.
+
+    Where nothing is masked, `size` is 1: then each part of a number is to be known.
+    """
+    found, is_counted = 1, False
+    for form in forms:
         for name, factor in form.terms:
-            if name.inner_kind in COUNTED or _period_of(name)[1]:
+            if _period_of(name)[1]:
+                is_counted = True
                 found = _least_common(found, size // gcd(size, factor))
-            elif factor % size:
-                return 1
-    return found if found <= _LARGEST_PERIOD else 1
+            elif factor % size or size == 1:
+                return None
+    return found if is_counted and found <= _LARGEST_PERIOD else None
 
 
 def _whole_quotient(part: Atom) -> tuple[Form, int] | None:
@@ -286,6 +288,17 @@ def _period_by(part: Atom) -> int:
             )
         case _:
             return 1
+
+
+def _forms(part: Atom) -> Iterator[Form]:
+    """Yield the numbers that an atom is computed from, terms that are no atom of their own together."""
+    for each in part.inner[1:]:
+        if isinstance(each, tuple) and not isinstance(each, Atom):
+            yield Form(each)
+        else:
+            form = form_of(each)
+            if form is not None:
+                yield form
 
 
 def _arguments(part: Atom) -> Iterator[object]:

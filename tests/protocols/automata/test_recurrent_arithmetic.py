@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import gcd
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from ptxcheck.opcodes.op import Op
 from ptxcheck.protocols.symex.values import lane_arithmetic as lanes
 from ptxcheck.protocols.symex.values import recurrent_arithmetic as recurrent
 from ptxcheck.protocols.symex.values.kinds import Kind
+from ptxcheck.protocols.symex.values.substitution import with_pins
 from ptxcheck.protocols.symex.values.symbol import Form, atom
 
 ROUND = atom(Kind.ORDINAL, 1).terms[0][0]
@@ -131,3 +133,69 @@ def test_a_product_that_is_no_exact_division_is_none() -> None:
     number = 7 * 613_566_755 + 6
     assert number * factor >> 32 != number // 7
     assert recurrent.shifted(Form(((ROUND, 7 * factor),), 0), 32, 64, arithmetic=False) is None
+
+
+def divided(number: Form, divisor: int) -> Form | int | np.ndarray[Any, Any] | None:
+    """Return the quotient as compilers compute it with a factor of 33 bits."""
+    amount = divisor.bit_length() - 1
+    factor = -(-(1 << 33 + amount) // divisor) - (1 << 32)
+    if not 0 < factor < 1 << 32:
+        return None
+    high = lanes.shift_right(lanes.multiply(number, factor, 64), 32, 64, arithmetic=False)
+    half = lanes.shift_right(lanes.subtract(number, high, 32), 1, 32, arithmetic=False)
+    return lanes.shift_right(lanes.add(half, high, 32), amount, 32, arithmetic=False)
+
+
+@pytest.mark.parametrize("divisor", [7, 14, 19, 21, 27, 28])
+def test_a_quotient_by_a_factor_of_33_bits(divisor: int) -> None:
+    number = Form(atom(Kind.PARAM, "n", 0, 4).terms, 5)
+    found = divided(number, divisor)
+    assert isinstance(found, Form)
+    assert recurrent.quotient_of(found.terms[0][0]) == (number, divisor)
+    for each in (0, 1, 6, 7, 8, 1000, (1 << 31) - 6):
+        assert with_pins(found, {number.terms[0][0]: each}, 1) == (each + 5) // divisor
+
+
+@given(FACTORS, CONSTANTS, TURNS)
+def test_such_a_quotient_of_rounds(factor: int, constant: int, turn: int) -> None:
+    found = divided(Form(((ROUND, 7 * factor),), constant), 7)
+    assert _at(found, turn) == (7 * factor * turn + constant) // 7  # type: ignore[arg-type]
+
+
+def test_no_residue_of_the_round_tells_of_a_multiple_of_a_size() -> None:
+    size = atom(Kind.PARAM, "n", 0, 4)
+    product = lanes.multiply(Form(((ROUND, 1),)), size, 64)
+    moved = lanes.shift_right(lanes.add(product, 127, 32), 7, 32, arithmetic=True)
+    assert isinstance(moved, Form)
+    assert recurrent.period(moved) == 1
+    alone = lanes.shift_right(lanes.add(Form(((ROUND, 1),)), 127, 32), 7, 32, arithmetic=True)
+    assert isinstance(alone, Form)
+    assert recurrent.period(alone) == 128
+
+
+def test_what_is_no_quotient() -> None:
+    number = atom(Kind.PARAM, "n", 0, 4)
+    negative = lanes.multiply_high(number, 0xAAAAAAAB, 32, signed_operands=True)
+    beyond = lanes.multiply(number, 0x38E38E39, 32)
+    for value, amount in ((negative, 1), (beyond, 33)):
+        for arithmetic in (False, True):
+            found = lanes.shift_right(value, amount, 32, arithmetic=arithmetic)
+            assert isinstance(found, Form)
+            assert recurrent.quotient_of(found.terms[0][0]) is None
+    turns = lanes.multiply_high(Form(((ROUND, 3),)), 0xAAAAAAAB, 32, signed_operands=True)
+    found = lanes.shift_right(turns, 1, 32, arithmetic=False)
+    assert isinstance(found, Form)
+    assert found.terms[0][0].kind is Kind.SHR
+
+
+@pytest.mark.parametrize(
+    ("signed", "arithmetic", "of_words"), [(False, False, True), (True, True, False), (False, True, False)]
+)
+def test_quotients_of_any_word(signed: bool, arithmetic: bool, of_words: bool) -> None:
+    factor = 0x38E38E39 if signed else 0xAAAAAAAB
+    high = lanes.multiply_high(atom(Kind.PARAM, "n", 0, 4), factor, 32, signed_operands=signed)
+    found = lanes.shift_right(high, 1, 32, arithmetic=arithmetic)
+    assert isinstance(found, Form)
+    quotient = found.terms[0][0]
+    assert recurrent.quotient_of(quotient) == (atom(Kind.PARAM, "n", 0, 4), 9 if signed else 3)
+    assert recurrent.is_of_words(quotient) is of_words

@@ -29,11 +29,11 @@ def arm(value: Value, conditions: Mapping[object, bool]) -> Value:
         truth = conditions.get(name.inner[1]) if name.inner_kind is Kind.SELP and factor == 1 else None
         if truth is None:
             break
-        value = _value_of(name.inner[2 if truth else 3])
+        value = value_of(name.inner[2 if truth else 3])
     return value
 
 
-def _value_of(part: object) -> Value:
+def value_of(part: object) -> Value:
     """Return the value that an argument of an atom stands for."""
     if isinstance(part, Atom):
         if part.kind is Kind.SUM:

@@ -14,6 +14,7 @@ an opaque atom, so equal computations stay equal.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,8 @@ import numpy as np
 from ....ir import Register
 from ....opcodes.op import Op
 from . import recurrent_arithmetic as recurrent
-from .choices import arms
+from .choices import arms, value_of
+from .exclusive_or import joined
 from .kinds import Kind
 from .symbol import (
     LANE,
@@ -269,8 +271,8 @@ def shift_right(a: Value, n: Value, width: int, *, arithmetic: bool) -> Value:
 
 
 def _may_count(a: Form) -> bool:
-    """Tell whether rounds of a loop change a number, or the number that it is the high product of."""
-    return recurrent.counts(a) or (len(a.terms) == 1 and a.terms[0][0].kind is Kind.MULHI)
+    """Tell whether rounds of a loop change a number, or the number that it is made of by high products."""
+    return recurrent.counts(a) or all(name.kind in (Kind.MULHI, Kind.SHR) for name, _ in a.terms)
 
 
 def _amount(n: int | Lanes, width: int) -> Lanes:
@@ -300,8 +302,9 @@ def _symbolic_bitwise(op: Op, a: Value, b: Value) -> Value:
             known = recurrent.with_bits(op, one, other)
             if known is not None:
                 return known
-    first, second = sorted((a, b), key=lambda value: _order(key_of(value)))
-    return _opaque(Kind[op.name], first, second)
+    parts = joined(key_of(a), key_of(b)) if op is Op.XOR else (key_of(a), key_of(b))
+    kind = Kind[op.name]
+    return value_of(reduce(lambda one, other: key_of(atom(kind, *sorted((one, other), key=_order))), parts))
 
 
 def _order(key: object) -> bytes:

@@ -17,7 +17,7 @@ from math import gcd
 
 from ....opcodes.op import Op
 from .kinds import Kind
-from .symbol import Atom, Form
+from .symbol import Atom, Form, plus
 
 COUNTED = frozenset({Kind.ORDINAL, Kind.WIDENED})
 _NOT_COMPUTED = frozenset({Kind.LOAD, Kind.SETP, Kind.OPCODE})
@@ -170,13 +170,13 @@ def _divisor_of_product(form: Form, amount: int) -> tuple[Form, int] | None:
     """
     if _is_one_atom(form):
         match form.terms[0][0].inner:
-            case (Kind.MULHI, part, int(factor), int(width), signed):
+            case (Kind.MULHI, part, int(factor), int(width), signed) if not (signed and factor >> width - 1):
                 number = form_of(part)
                 divisor = _by_multiplier(factor, width + amount, width - 1 if signed else width)
                 return None if number is None or divisor is None else (number, divisor)
             case _:
                 pass
-    return _divided_by_wide_product(form, amount)
+    return _divided_by_wide_product(form, amount) or _divided_by_halved_sum(form, amount)
 
 
 def _divided_by_wide_product(form: Form, amount: int) -> tuple[Form, int] | None:
@@ -187,6 +187,46 @@ def _divided_by_wide_product(form: Form, amount: int) -> tuple[Form, int] | None
         if is_multiple and _by_multiplier(factor, amount) == divisor:
             return _divided(form, factor), divisor
     return None
+
+
+def _divided_by_halved_sum(form: Form, amount: int) -> tuple[Form, int] | None:
+    """Return number and divisor of a quotient by a factor of 33 bits.
+
+    The high half h of the product with its lower 32 bits is taken from the number x, and half of the rest added to it:
+    `h + (x - h >> 1)` is `x + h >> 1`, and does not wrap around.
+    """
+    if len(form.terms) != 2 or form.constant or any(factor != 1 for _, factor in form.terms):
+        return None
+    for (high, _), (half, _) in (form.terms, form.terms[::-1]):
+        match half.inner:
+            case (Kind.SHR, part, 1, int(width)) if width == _WORD:
+                rest = form_of(part)
+                number = None if rest is None else plus(rest, Form(((high, 1),)))
+            case _:
+                continue
+        for divisor in range(3, _LARGEST_DIVISOR):
+            factor = -(-(1 << _WORD + 1 + amount) // divisor)
+            if _by_multiplier(factor, _WORD + 1 + amount) == divisor:
+                product = _high_factor(high, factor - (1 << _WORD))
+                if product is not None and product == number:
+                    return product, divisor
+    return None
+
+
+def _high_factor(high: Atom, factor: int) -> Form | None:
+    """Return the number of whose product with a factor an atom is the high half, None for other atoms."""
+    match high.inner:
+        case (Kind.MULHI, part, int(other), int(width), signed) if (
+            other == factor and width == _WORD and not signed
+        ):
+            return form_of(part)
+        case (Kind.SHR, part, int(bits), int(width)) if bits == _WORD and width > _WORD and factor > 0:
+            product = form_of(part)
+            if product is None or any(k % factor for k in (product.constant, *(k for _, k in product.terms))):
+                return None
+            return _divided(product, factor)
+        case _:
+            return None
 
 
 def _by_multiplier(factor: int, bits: int, width: int = _WORD) -> int | None:
@@ -224,7 +264,7 @@ def _period_of(part: object) -> tuple[int, bool]:
 @lru_cache(maxsize=1 << 14)
 def _period_inside(part: Atom) -> tuple[int, bool]:
     inner, size = 1, _period_by(part)
-    whole = _whole_quotient(part)
+    whole = quotient_of(part)
     for one in _arguments(part) if whole is None else [name for name, _ in whole[0].terms]:
         inner = _least_common(inner, _period_of(one)[0])
     forms = _forms(part) if whole is None else [whole[0]]
@@ -248,10 +288,13 @@ def _missing(forms: Iterable[Form], size: int) -> int | None:
     return found if is_counted and found <= _LARGEST_PERIOD else None
 
 
-def _whole_quotient(part: Atom) -> tuple[Form, int] | None:
-    """Return number and divisor of a quotient by a product and a shift, None for other atoms."""
+def quotient_of(part: Atom) -> tuple[Form, int] | None:
+    """Return number and divisor of a quotient by a product and a shift, None for other atoms.
+
+    It is the quotient of a number of 31 bits; `is_of_words` tells whether also of any of 32.
+    """
     match part.inner:
-        case (Kind.SHR | Kind.SAR, dividend, int(amount), *_):
+        case (Kind.SHR | Kind.SAR, dividend, int(amount), int(width)) if amount < width:
             form = form_of(dividend)
             found = None if form is None else _divisor_of_product(form, amount)
             return None if found is None or found[1] >= _LARGEST_DIVISOR else found
@@ -259,8 +302,22 @@ def _whole_quotient(part: Atom) -> tuple[Form, int] | None:
             return None
 
 
+def is_of_words(quotient: Atom) -> bool:
+    """Tell whether a quotient by a product and a shift is that of any unsigned number of 32 bits.
+
+    Of a wide product it is not known whether the number was extended as a signed one.
+    """
+    form = (
+        form_of(quotient.inner[1]) if quotient.inner_kind is Kind.SHR and quotient.inner[3] == _WORD else None
+    )
+    if form is None:
+        return False
+    unsigned = [name for name, _ in form.terms if name.inner_kind is Kind.MULHI and not name.inner[4]]
+    return len(unsigned) == 1
+
+
 def _period_by(part: Atom) -> int:
-    wide = _whole_quotient(part)
+    wide = quotient_of(part)
     if wide is not None:
         return wide[1]
     match part.inner:

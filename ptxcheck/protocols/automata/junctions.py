@@ -62,6 +62,10 @@ def junction(truth: Form) -> Junction | None:
 
 
 def _is_truth(form: Form) -> bool:
+    name = form.terms[0][0]
+    if len(form.terms) == 1 and form.terms[0][1] == 1 and not form.constant and name.kind is Kind.NOT:
+        negated = form_of(name[1])
+        return negated is not None and _is_truth(negated)
     return is_predicate(form) or junction(form) is not None
 
 

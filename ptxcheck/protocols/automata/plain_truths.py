@@ -1,13 +1,17 @@
-"""Predicates on a choice between two numbers, by what is chosen by: `(c ? 1 : 0) == 1` is `c`.
+"""Predicates on a choice between two numbers, by what is chosen by: `((c ? 1 : 0) & 255) == 1` is `c`.
 
 Property: `plain` returns a predicate, or a number, that is true where the given one is.
 
-Argument: the comparison is made for both numbers: where they differ it is the condition of the choice, or its opposite.
+Argument: masks, and then the comparison, are taken of both numbers: where they differ it is the condition of the
+choice, or its opposite.
 
 Not covered: choices between symbols, or large numbers.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from operator import and_, or_, xor
 
 from ..symex.values.kinds import Kind
 from ..symex.values.lane_arithmetic import condition_of, negate
@@ -16,6 +20,7 @@ from ..symex.values.symbol import CHOSEN, Atom, Form, Value
 _MOST = 1 << 31
 """Numbers below it are the same in registers of 32 and of 64 bits, signed and unsigned."""
 _MASK = 0xFFFFFFFF
+_BITS: dict[object, Callable[[int, int], int]] = {Kind.AND: and_, Kind.OR: or_, Kind.XOR: xor}
 
 
 def plain(truth: Form) -> Value:
@@ -34,11 +39,10 @@ def _made(truth: Form) -> Value | None:
     if len(condition.form.terms) != 1:
         return None
     name, factor = condition.form.terms[0]
-    if name.inner_kind is not Kind.SELP:
+    choice = _choice(name)
+    if choice is None:
         return None
-    _, chosen_by, one, other = name.inner
-    if not (isinstance(chosen_by, Atom) and isinstance(one, int) and isinstance(other, int)):
-        return None
+    chosen_by, one, other = choice
     compared = [factor * each + condition.form.constant for each in (one, other)]
     least = 0 if condition.relation == "below" else -_MOST
     if not all(0 <= each < _MOST for each in (one, other)) or not all(least <= v < _MOST for v in compared):
@@ -48,6 +52,25 @@ def _made(truth: Form) -> Value | None:
         return int(holds)
     form = Form(((chosen_by, 1),))
     return form if holds else negate(form)
+
+
+def _choice(name: Atom) -> tuple[Atom, int, int] | None:
+    """Return what an atom is chosen by, and both numbers that it may be; None where it is no such choice."""
+    match name.inner:
+        case (Kind.SELP, Atom() as chosen_by, int(one), int(other)):
+            return chosen_by, one, other
+        case (Kind.AND | Kind.OR | Kind.XOR as kind, int(bits), Atom() as part) | (
+            Kind.AND | Kind.OR | Kind.XOR as kind,
+            Atom() as part,
+            int(bits),
+        ):
+            choice = _choice(part)
+            if choice is None:
+                return None
+            chosen_by, one, other = choice
+            return chosen_by, _BITS[kind](bits, one), _BITS[kind](bits, other)
+        case _:
+            return None
 
 
 __all__ = ["plain"]

@@ -96,9 +96,9 @@ class Decisions:
         if isinstance(asked, Named):
             name = self._name(asked, automaton, node, rounds)
             if isinstance(name, bool):
-                return name
+                return name == asked.positive
             entry = self._names.get((name, place))
-            return None if entry is None else entry[0]
+            return None if entry is None else entry[0] == asked.positive
         free = self._free.get((automaton, node.number, ordinals, env))
         if free is None:
             return None
@@ -141,7 +141,7 @@ class Decisions:
             residues = dict(zip(node.loops, node.residues, strict=True))
             name = self._name(asked, automaton, node, rounds)
             kept = {header: rounds[header] for header in asked.ordinals}
-            self._names[name, place] = truth, asked, kept, residues
+            self._names[name, place] = truth == asked.positive, asked, kept, residues
             return True
         assert isinstance(asked, Free)
         if (automaton, node.number, ordinals, env) in self._free:

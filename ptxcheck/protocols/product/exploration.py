@@ -45,10 +45,13 @@ from .word_contents import Byte, Found, WordUses, text_of
 
 _MOST_STATES = 1_500
 _MOST_VISITS = 4_000
+_MOST_AHEAD = 64
+"""Rounds of its outermost loop that a strand may be ahead of another one that waits in such a loop."""
 _MOST_SILENT = 100_000
 _ENDED, _IMPOSSIBLE = -1, -2
 _NOT_FOR_EVER = -3
 """Where a poll has found nothing though its phase is over: it does not do so for ever."""
+_WAITS = "threads wait for ever"
 _NO_END = "threads may go on for ever"
 _AGAIN = "threads decide again before all of their group have decided"
 _APART = "warps that do the same answer by themselves"
@@ -156,6 +159,16 @@ class _StuckError(Exception):
         self.failure = failure
 
 
+def _check_left_behind(roles: Sequence[Role], strands: Sequence[_Strand], asking: int) -> None:
+    """Check that a strand that asks has not come round and round while another one waits. Raises _StuckError."""
+    ordinals = strands[asking].ordinals
+    for number, strand in enumerate(strands if ordinals else ()):
+        if strand.ordinals and not strand.ended and ordinals[0] - strand.ordinals[0] > _MOST_AHEAD:
+            step = roles[number].step(strand.node, strand.env)
+            if strand.index < len(step.actions):
+                raise _StuckError(Failure(_WAITS, number, step.actions[strand.index].point))
+
+
 class Exploration:
     """The states of one kernel."""
 
@@ -166,7 +179,7 @@ class Exploration:
         setup: Setup,
         effort: Effort,
         residues: Mapping[Atom, Residue] | None = None,
-        not_empty: Collection[Atom] = (),
+        least: Mapping[Atom, int] | None = None,
         words: WordUses | None = None,
         receiving: Receiving | None = None,
     ) -> None:
@@ -174,7 +187,7 @@ class Exploration:
         self._receiving = receiving
         self._automata = automata
         self._roles = roles
-        self.questions = Questions(automata, roles, residues or {}, not_empty)
+        self.questions = Questions(automata, roles, residues or {}, least)
         self._repeated = RepeatedWaits(automata, roles, self.questions, effort)
         self._effort = effort
         self._coming = ComingCopies(roles, setup.number_of)
@@ -222,7 +235,7 @@ class Exploration:
         decided, sizes, empty = state.decisions, dict[Atom, int](), frozenset[Atom]()
         if failure is not None:
             sizes = sizes_of(decided.known(), decided.answers(), self.questions.congruences, self._effort)
-            empty = empty_sizes(decided.known())
+            empty = empty_sizes(decided.known(), self.questions.congruences)
         return Explored(failure, len(self._seen), self.visits, self.steps, order, sizes, empty, words)
 
     def _visit(self, state: _State) -> list[_State]:
@@ -244,8 +257,7 @@ class Exploration:
         )  # fmt: skip
         self._behind.setdefault(control, set()).add(state.parent)
         state.parent = control
-        old = self._seen.get(control)
-        if old is not None:
+        if (old := self._seen.get(control)) is not None:
             if order.covered_by(old):
                 return [state] if self._settle(state, state.withheld) else []
             order.weaken(old)
@@ -253,6 +265,7 @@ class Exploration:
         self.visits += 1
         if len(self._seen) > _MOST_STATES or self.visits > _MOST_VISITS or self._effort.is_over:
             raise _StuckError(Failure("more states than are explored", asking, -1))
+        _check_left_behind(self._roles, strands, asking)
         role, strand = self._roles[asking], strands[asking]
         node = self._node(role, strand)
         found: list[_State] = []
@@ -323,7 +336,7 @@ class Exploration:
         if left:
             stuck = strands[left[0]]
             point = self._roles[left[0]].step(stuck.node, stuck.env).actions[stuck.index].point
-            raise _StuckError(Failure("threads wait for ever", left[0], point))
+            raise _StuckError(Failure(_WAITS, left[0], point))
         failure = order.finish()
         if failure is not None:
             raise _StuckError(failure)

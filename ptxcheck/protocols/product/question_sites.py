@@ -13,7 +13,7 @@ Not covered: what relates different directions.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -67,11 +67,13 @@ class Questions:
         automata: Sequence[Automaton],
         roles: Sequence[Role],
         residues: Mapping[Atom, Residue],
-        not_empty: Collection[Atom] = (),
+        least: Mapping[Atom, int] | None = None,
     ) -> None:
-        """`not_empty`: parameters that are taken to be at least 1."""
+        """`least`: what parameters are taken to be at least."""
         self.automata = automata
-        self.given: Mapping[Terms, Interval] = {((name, 1),): Interval(1) for name in not_empty}
+        self.given: Mapping[Terms, Interval] = {
+            ((name, 1),): Interval(number) for name, number in (least or {}).items()
+        }
         """What is known of directions from the start."""
         self.nests: tuple[Nest, ...] = tuple(nest_of(each) for each in automata)
         self.roles = roles

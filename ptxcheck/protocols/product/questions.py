@@ -27,7 +27,7 @@ from ..automata.received_values import is_received
 from ..automata.round_names import OF_ROUND, ordinal, ordinals_in
 from ..automata.variables import is_of_variables
 from ..symex.values.kinds import Kind
-from ..symex.values.lane_arithmetic import condition_of
+from ..symex.values.lane_arithmetic import condition_of, negate
 from ..symex.values.recurrent_arithmetic import COUNTED
 from ..symex.values.substitution import with_pins
 from ..symex.values.symbol import FROM_SHARED, Atom, Form, atom, children
@@ -83,6 +83,8 @@ class Named:
     truth: Form
     ordinals: tuple[int, ...]
     """Headers of the loops whose ordinals are in it."""
+    positive: bool = True
+    """Whether that is asked, or its negation: both have one name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +167,10 @@ def classified(
     headers = {int(str(name[1])) for name in ordinals_in(question.truth)}
     if headers - residues.keys() or not all(_counts_in_addresses(name) for name, _ in question.truth.terms):
         return Free()
-    return Named(question.truth, tuple(sorted(headers)))
+    _, positive = condition_of(question.truth)
+    negated = None if positive else negate(question.truth)
+    truth = negated if isinstance(negated, Form) else question.truth
+    return Named(truth, tuple(sorted(headers)), positive=not isinstance(negated, Form))
 
 
 def instantiated(

@@ -46,9 +46,16 @@ def sizes_of(
     return found if all(number >= 0 for number in found.values()) else {}
 
 
-def empty_sizes(known: Iterable[tuple[Terms, Interval]]) -> frozenset[Atom]:
+def empty_sizes(
+    known: Iterable[tuple[Terms, Interval]], congruences: Mapping[Terms, Congruence]
+) -> frozenset[Atom]:
     """Return the parameters that are known not to be above zero, and perhaps are zero."""
-    found = ((_parameter(terms), interval.high) for terms, interval in known)
+
+    def most(terms: Terms, interval: Interval) -> int | None:
+        congruence = congruences.get(terms)
+        return (interval if congruence is None else congruence.tightened(interval)).high
+
+    found = ((_parameter(terms), most(terms, interval)) for terms, interval in known)
     return frozenset(name for name, high in found if name is not None and high == 0)
 
 

@@ -66,3 +66,12 @@ def test_bits_of_numbers_are_no_predicates() -> None:
     opposite = negate(A)
     assert isinstance(opposite, Form)
     assert junction(opposite) is None
+
+
+def test_a_part_may_be_a_negation() -> None:
+    below = atom(Kind.BELOW, N.terms, 0, 7)
+    opposite = negate(below)
+    assert isinstance(opposite, Form)
+    parts = junction(joined(Op.AND, A, opposite))
+    assert parts is not None
+    assert {parts.one, parts.other} == {A, opposite}

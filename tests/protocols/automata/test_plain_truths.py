@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from ptxcheck.opcodes.op import Op
 from ptxcheck.protocols.automata.plain_truths import plain
 from ptxcheck.protocols.symex.values.kinds import Kind
-from ptxcheck.protocols.symex.values.lane_arithmetic import choose, compare, negate
+from ptxcheck.protocols.symex.values.lane_arithmetic import bitwise, choose, compare, negate
 from ptxcheck.protocols.symex.values.symbol import Form, Value, atom
 
 CONDITION = compare(".lt", atom(Kind.PARAM, "n", 0, 4), 7, 32, signed_operands=True)
@@ -51,3 +52,18 @@ def test_a_choice_inside_a_choice_by_one_condition() -> None:
     assert choose(CONDITION, inner, 5, 32) == choose(CONDITION, 3, 5, 32)
     assert choose(negate(CONDITION), inner, 5, 32) == choose(negate(CONDITION), 4, 5, 32)
     assert choose(CONDITION, 3, inner, 32) == choose(CONDITION, 3, 4, 32)
+
+
+@pytest.mark.parametrize(
+    ("op", "bits", "relation", "bound", "holds"),
+    [
+        (Op.AND, 255, ".ne", 0, True),
+        (Op.AND, 1, ".eq", 0, False),
+        (Op.XOR, 1, ".eq", 1, False),
+        (Op.OR, 4, ".lt", 5, False),
+    ],
+)
+def test_masks_of_a_choice(op: Op, bits: int, relation: str, bound: int, holds: bool) -> None:
+    made = compare(relation, bitwise(op, choose(CONDITION, 1, 0, 32), bits), bound, 32, signed_operands=True)
+    assert isinstance(made, Form)
+    assert plain(made) == (CONDITION if holds else negate(CONDITION))

@@ -71,6 +71,8 @@ class Effort:
     def __init__(self, seconds: float | None = None) -> None:
         """`seconds`: processor time that the work is to take on the machine of `COST`; None for no limit."""
         self.spent = 0
+        self._whole: Effort | None = None
+        """The effort that this one is a part of."""
         self.was_braked = False
         """The clock has ended it."""
         self._next_look = 0.0
@@ -85,9 +87,19 @@ class Effort:
             part._brake = min(part._brake, now + share * (self._brake - now))
         return part
 
+    def share_of_rest(self, share: float) -> Effort:
+        """Return an effort of a share of what is left of this one, which spends of this one as well."""
+        part = Effort()
+        if self.limit is not None:
+            part.limit = int(share * max(0, self.limit - self.spent))
+        part._brake, part._whole = self._brake, self
+        return part
+
     def spend(self, kind: Work, times: int = 1) -> None:
         """Count work."""
         self.spent += COST[kind] * times
+        if self._whole is not None:
+            self._whole.spend(kind, times)
 
     def pay(self, kind: Work, times: int = 1) -> None:
         """Count work that is to be done. Raises OutOfEffortError when nothing is left for it."""

@@ -17,13 +17,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 
+from ...cfg.cfg import Cfg
 from ...cfg.graph import Edge
+from ...ir import Register
 from ...terms.effort import Effort, Work
 from ...verdict import AssumptionKind
 from ..symex.interpreter.machine import Machine
 from ..symex.interpreter.options import UNLIMITED, Options
 from ..symex.slice.layout import Layout
 from ..symex.slice.sliced_program import Program
+from ..symex.values.register_file import Piece
 from ..symex.values.symbol import LANE, Decisions, Form
 from ..symex.values.thread_sets import holds_whole_warps, warps_of
 from ..symex.values.trace import Assumption, Event, NotFollowedError, Shape, ThreadSet
@@ -177,7 +180,7 @@ class _Builder:
         self, node: Node, valuation: Valuation, residues: Mapping[int, int], stop: int
     ) -> list[Come]:
         """Execute a block, with a question in front of it where that is needed; return where threads go."""
-        self._effort.spend(Work.STATE)
+        self._effort.spend(Work.STATE, _size(valuation))
         if self._effort.is_over:
             raise NotFollowedError("automata take more than their share of the effort", -1)
         self._decider.answers = {}
@@ -194,6 +197,9 @@ class _Builder:
         self._decider.answers = dict(answers)
         try:
             events = self._run_block(node, valuation)
+            contents = dict(self._cta.registers.contents())
+            if self._kept.residues.known:
+                contents = _chosen(contents, self._cfg, node.block, self._heads, self._decider)
         except OpenError as error:
             return self._ask_before(error, answers, node, valuation, residues, stop)
         except UnknownWordError:
@@ -204,7 +210,6 @@ class _Builder:
         node.received = tuple(sorted(self._received.done))
         self._kept.refine(self._decider.wanted)
         node.events = events
-        contents = dict(self._cta.registers.contents())
         return self._leave(answers, node, contents, residues, stop)
 
     def _run_block(self, node: Node, valuation: Valuation) -> tuple[Event, ...]:
@@ -373,6 +378,34 @@ def _meets(program: Program, node: Node, threads: int) -> bool:
     """
     is_by_warp = all(holds_whole_warps(each, node.threads, threads) for each in node.sides)
     return not is_by_warp or program.regions.is_in_round(node.block)
+
+
+def _chosen(
+    contents: Mapping[Register, list[Piece]], cfg: Cfg, block: int, heads: LoopHeads, decider: NamingDecider
+) -> dict[Register, list[Piece]]:
+    """Return what registers hold behind a block, with numbers for what residues tell. Raises OpenError.
+
+    A stage that a round moves by a number of the host is one of a few then, and no longer sum in each round; a phase
+    that rounds flip by a choice is one of two.
+    """
+    point = cfg.blocks[block].last
+    live = frozenset[Register]().union(*(heads.live[each] for each in cfg.successors[block]))
+    return {
+        register: [(held, decider.chosen(value, held, point)) for held, value in pieces]
+        if register in live
+        else pieces
+        for register, pieces in sorted(contents.items())
+    }
+
+
+def _size(valuation: Valuation) -> int:
+    """Return how much more work a block is with these values than with numbers, as measured on terms that grow."""
+    deepest = max(
+        (name.nesting for pieces in valuation.values() for _, value in pieces if isinstance(value, Form)
+         for name, _ in value.terms),
+        default=0,
+    )  # fmt: skip
+    return 1 + deepest // 8 + (deepest // 20) ** 2
 
 
 def _options(decider: NamingDecider, effort: Effort) -> Options:

@@ -33,7 +33,7 @@ from .variables import LARGEST, NumbersNeededError, is_of_variables, variables_i
 Env: TypeAlias = tuple[int, ...]
 """Numbers of the variables that are live at a node, in their order."""
 _Component: TypeAlias = int
-_MOST_NUMBERS = 128
+_MOST_NUMBERS = 256
 """Combinations of the variables of one component at one node."""
 _MOST_VARIANTS = 256
 """Combinations of all variables that the events of one node depend on."""

@@ -1,172 +1,225 @@
-"""Numbers of the host whose lowest bits are known: what masks keep of them is a number then.
+"""Numbers of the host of which residues are known: what masks and divisions leave of them is a number then.
 
 Property: `KnownResidues.stated` gives a value that is the same for all hosts whose numbers have the known residues.
 
 Argument: `x & (2^k - 1)` of a sum of multiples is the sum of the residues modulo 2^k, and `x & ~(2^k - 1)` is what is
 left of x without it: exact modulo 2^w. Compilers that unroll a loop and know that its count is not negative clear the
 sign with the low bits: that is the same for numbers that are not negative, and 2^31 more for those that are; who asks
-says which.
+says which. Of a quotient q of x by d, which is not negative and does not wrap around, `x - d * q` is the residue of x
+modulo d; residues of q modulo m are those of x modulo `d * m`, divided by d.
 
-Not covered: rests of divisions by other numbers than powers of two, and numbers that a kernel loads.
+Not covered: numbers that a kernel loads, and rests of numbers that are negative.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from math import gcd, lcm
+from typing import TypeAlias
 
+from ...opcodes.op import Op
+from ..symex.values import lane_arithmetic as lanes
 from ..symex.values.kinds import Kind
-from ..symex.values.recurrent_arithmetic import bits_kept
-from ..symex.values.substitution import with_pins
-from ..symex.values.symbol import FROM_GLOBAL, FROM_SHARED, INEXACT, Atom, Form, Value
-from ..symex.values.traversal import walk
-
-LARGEST = 16
-"""Largest power of two by which numbers are told apart."""
-_WORD_BYTES = 4
-_WORD_BITS = 32
-_WORD = (1 << _WORD_BITS) - 1
-_SIGN = 1 << 31
-_OF_HOST = frozenset({Kind.PARAM, Kind.SPECIAL, Kind.SYMBOL})
-"""Kinds of what is one number in the whole launch: all that a number of the host is computed from."""
-_COMPUTED = frozenset(
-    {
-        Kind.SUM, Kind.CMP, Kind.BELOW, Kind.COMPARE, Kind.SETP, Kind.NOT, Kind.AND, Kind.OR, Kind.XOR, Kind.SELP,
-        Kind.ADD, Kind.SUB, Kind.MUL, Kind.MULHI, Kind.DIV, Kind.REM, Kind.SHL, Kind.SHR, Kind.SAR, Kind.ABS,
-        Kind.BFE, Kind.BFI, Kind.BFIND, Kind.BREV, Kind.CLZ, Kind.CVT, Kind.LOP3, Kind.POPC, Kind.PRMT, Kind.SHF,
-        Kind.PACK, Kind.PART,
-    }
-)  # fmt: skip
+from ..symex.values.recurrent_arithmetic import is_of_words, quotient_of
+from ..symex.values.substitution import Division, with_pins
+from ..symex.values.symbol import Atom, Form, Value, plus
+from ..symex.values.value_ranges import interval_of
+from .host_numbers import (
+    LARGEST,
+    SIGN,
+    WORD,
+    WORD_BYTES,
+    Bound,
+    bounds_in,
+    is_of_host,
+    masks_in,
+    quotients_in,
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Residue:
-    """What a number is modulo a power of two."""
+    """What a number is modulo another one."""
 
     modulus: int
     rest: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Mask:
-    """A number of which an atom keeps the bits below a power of two, or all others."""
-
-    masked: Form
-    size: int
-    keeps_low: bool
-    clears_sign: bool = False
+IsNegative: TypeAlias = Callable[[Form], bool | None]
+"""Tells of a number whether it is negative as a signed one; None where that is not known."""
 
 
 class KnownResidues:
-    """What is known of the lowest bits of numbers, and of which it was asked in vain."""
+    """What is known of the residues of numbers, and of which it was asked in vain."""
 
     def __init__(self, known: Mapping[Atom, Residue] | None = None) -> None:
         self.known = known or {}
         self.asked: dict[Atom, int] = {}
-        """Numbers that masks keep bits of that are not known, and modulo what they were to be."""
-        self._stated: dict[tuple[Form, frozenset[tuple[Atom, int | Form]]], Value] = {}
+        """Numbers that masks or divisions leave something of that is not known, and modulo what they were to be."""
+        self._stated: dict[tuple[Form, frozenset[tuple[Atom, int | Form | Division]]], Value] = {}
 
-    def stated(self, value: Value, threads: int, is_negative: Callable[[Form], bool | None]) -> Value:
-        """Return a value with numbers for what masks keep of numbers with a known residue.
-
-        `is_negative` tells of a number whether it is negative as a signed one; None where that is not known.
-        """
+    def stated(self, value: Value, threads: int, is_negative: IsNegative) -> Value:
+        """Return a value with numbers for what masks and divisions leave of numbers with a known residue."""
         if not self.known or not isinstance(value, Form):
             return value
         pins = dict(self._pins(value, is_negative))
-        if not pins:
+        divisions = dict(self._divisions(value, is_negative))
+        if not pins and not divisions:
             return value
-        key = value, frozenset(pins.items())
+        key = value, frozenset((*pins.items(), *divisions.items()))
         found = self._stated.get(key)
         if found is None:
-            found = self._stated[key] = with_pins(value, pins, threads)
+            found = self._stated[key] = with_pins(value, pins, threads, divisions)
         return found
 
     def of_open_sign(self, value: Form) -> Iterator[Form]:
         """Yield the numbers of which a mask clears the sign, too: what it keeps depends on that."""
-        for _, mask in _masks_in(value) if self.known else ():
-            if mask.clears_sign and self._low(mask) is not None:
+        for _, mask in masks_in(value) if self.known else ():
+            if mask.clears_sign and self._rest(mask.masked, mask.size, lambda _: False) is not None:
                 yield mask.masked
 
-    def _pins(
-        self, value: Form, is_negative: Callable[[Form], bool | None]
-    ) -> Iterator[tuple[Atom, int | Form]]:
-        for name, mask in _masks_in(value):
-            low = self._low(mask)
+    def of_open_rest(self, value: Form, is_negative: IsNegative) -> Iterator[Form]:
+        """Yield the numbers on whose sign it depends what divisions leave: those of the host, or what is divided."""
+        for _, dividend, divisor in quotients_in(value) if self.known else ():
+            if self._rest(dividend, divisor, lambda _: False) is None:
+                continue
+            names = [Form(((name, 1),)) for name, _ in dividend.terms]
+            yield from (each for each in names if is_negative(each) is None)
+            if self._least(dividend) < 0 and is_negative(dividend) is None:
+                yield dividend
+
+    def takes_for_natural(self, value: Form, is_negative: IsNegative) -> bool:
+        """Tell whether rests in a value are those of numbers that are taken not to be negative, nor of 32 bits."""
+        return any(
+            not is_of_words(name) and (self._least(dividend) < 0 or not _fits(dividend, SIGN - 1))
+            for name, dividend, divisor in quotients_in(value)
+            if self._rest_of_word(dividend, divisor, is_negative) is not None
+        )
+
+    def _pins(self, value: Form, is_negative: IsNegative) -> Iterator[tuple[Atom, int | Form]]:
+        for name, mask in masks_in(value):
+            low = self._rest(mask.masked, mask.size, is_negative)
             if low is None:
                 continue
             if mask.keeps_low:
                 yield name, low
+            if mask.keeps_low or isinstance(low, Form):
                 continue
             negative = is_negative(mask.masked) if mask.clears_sign else False
             if negative is not None:
-                constant = mask.masked.constant - low + (_SIGN if negative else 0)
+                constant = mask.masked.constant - low + (SIGN if negative else 0)
                 yield name, Form(mask.masked.terms, constant)
+        for name, bound in bounds_in(value):
+            parts = self._parts_of(bound, is_negative)
+            if parts is not None:
+                yield name, parts
 
-    def _low(self, mask: _Mask) -> int | None:
-        """Return the low bits of what is masked, None where a number in it has no known residue."""
-        total = mask.masked.constant
-        for name, factor in mask.masked.terms:
-            residue = self.known.get(name)
-            if factor % mask.size == 0:
+    def _parts_of(self, bound: Bound, is_negative: IsNegative) -> int | Form | None:
+        """Return a comparison as one of the number of the host, and one of the variables; None where that is not known.
+
+        A number that is its residue, or one modulus more, is below a bound that is no larger than the modulus where it
+        is its residue.
+        """
+        known, number = self.known.get(bound.number), Form(((bound.number, 1),))
+        total = plus(number, bound.others)
+        if known is None or known.modulus < bound.bound or is_negative(number) is not False:
+            return None
+        if not (isinstance(total, Form) and _fits(total)):
+            return None
+        of_host = lanes.compare(".lo", number, bound.bound, 32, signed_operands=False)
+        others = lanes.compare(".lo", plus(bound.others, known.rest), bound.bound, 32, signed_operands=False)
+        found = lanes.logic(Op.AND, of_host, others)
+        return found if isinstance(found, int | Form) else None
+
+    def _divisions(self, value: Form, is_negative: IsNegative) -> Iterator[tuple[Atom, Division]]:
+        for name, dividend, divisor in quotients_in(value):
+            rest = self._rest_of_word(dividend, divisor, is_negative)
+            if rest is not None:
+                yield name, Division(dividend, divisor, rest)
+
+    def _rest_of_word(self, form: Form, size: int, is_negative: IsNegative) -> int | Form | None:
+        """Return a word of sizes modulo another number, None where that is not known.
+
+        A size with a known residue is at least that. So a word that is less than one, and negative, is one number.
+        """
+        if any(is_negative(Form(((name, 1),))) is not False for name, _ in form.terms) or not _fits(form):
+            return None
+        if self._least(form) >= 0 or is_negative(form) is False:
+            return self._rest(form, size, is_negative)
+        (name, factor), *others = form.terms
+        known = self.known.get(name)
+        if not is_negative(form) or others or factor != 1 or known is None:
+            return None
+        is_one = known.rest + known.modulus + form.constant >= 0
+        return (known.rest + form.constant & WORD) % size if is_one else None
+
+    def _least(self, form: Form) -> int:
+        """Return the least that a sum of multiples of sizes may be."""
+        rests = ((self.known[name].rest if name in self.known else 0, factor) for name, factor in form.terms)
+        return form.constant + sum(rest * factor for rest, factor in rests)
+
+    def _rest(self, form: Form, size: int, is_negative: IsNegative) -> int | Form | None:
+        """Return a number modulo another one, None where a number in it has no known residue."""
+        total: int | Form = form.constant
+        for name, factor in form.terms:
+            own = size // gcd(size, factor)
+            if own == 1:
                 continue
-            if residue is None or residue.modulus * factor % mask.size:
+            rest = self._rest_of(name, own, is_negative)
+            if rest is None:
                 return None
-            total += factor * residue.rest
-        return total % mask.size
+            total = plus(total, rest, factor)
+        if isinstance(total, int):
+            return total % size
+        total = Form(total.terms, total.constant % size)  # what is divided is not negative: nor is this
+        found = lanes.remainder(total, size, 32, signed_operands=False) if _fits(total) else None
+        return found if isinstance(found, Form) else None
+
+    def _rest_of(self, name: Atom, size: int, is_negative: IsNegative) -> int | Form | None:
+        known, quotient = self.known.get(name), quotient_of(name)
+        if known is not None and known.modulus % size == 0:
+            return known.rest
+        if name.kind is Kind.VARIABLE:
+            return Form(((name, 1),))
+        if quotient is None:
+            return None
+        dividend, divisor = quotient
+        rest = self._rest_of_word(dividend, divisor * size, is_negative)
+        if isinstance(rest, int):
+            return rest // divisor
+        found = None if rest is None else lanes.divide(rest, divisor, 32, signed_operands=False)
+        return found if isinstance(found, Form) else None
 
     def ask(self, value: Value) -> None:
-        """Note of which numbers of the host a value keeps bits that are not known."""
+        """Note of which numbers of the host something is left that is not known."""
         if not isinstance(value, Form):
             return
-        for _, mask in _masks_in(value):
-            for name, factor in mask.masked.terms:
-                known = self.known.get(name)
-                if factor % mask.size and (known is None or known.modulus < mask.size):
-                    self.asked[name] = max(self.asked.get(name, 1), mask.size)
+        for _, mask in masks_in(value):
+            self._ask(mask.masked, mask.size)
+        for _, dividend, divisor in quotients_in(value):
+            self._ask(dividend, divisor)
+
+    def _ask(self, form: Form, size: int) -> None:
+        for name, factor in form.terms:
+            own, quotient = size // gcd(size, factor), quotient_of(name)
+            known = self.known.get(name)
+            if own == 1 or own > LARGEST or (known is not None and known.modulus % own == 0):
+                continue
+            if quotient is not None:
+                self._ask(quotient[0], quotient[1] * own)
+                continue
+            wanted = lcm(own, self.asked.get(name, 1) if known is None else known.modulus)
+            if wanted <= LARGEST and is_of_host(name):
+                self.asked[name] = wanted
 
 
-@lru_cache(maxsize=1 << 14)
-def _masks_in(value: Form) -> tuple[tuple[Atom, _Mask], ...]:
-    found: list[tuple[Atom, _Mask]] = []
-    for name in walk(value.terms):
-        mask = _mask(name)
-        if mask is not None and all(
-            factor % mask.size == 0 or _is_of_host(each) for each, factor in mask.masked.terms
-        ):
-            found.append((name, mask))
-    return tuple(found)
-
-
-def _mask(name: Atom) -> _Mask | None:
-    """Return what an atom keeps of a number; None where it keeps other bits than the lowest, or all but those."""
-    kept = bits_kept(name)
-    if kept is None:
-        return None
-    masked, bits = kept
-    if bits & bits + 1 == 0 and 1 < bits + 1 <= LARGEST:
-        return _Mask(masked, bits + 1, keeps_low=True)
-    if not _is_word(masked):
-        return None
-    cleared = ~bits & _WORD
-    size = (cleared & ~_SIGN) + 1
-    if bits <= _WORD and size & size - 1 == 0 and 1 < size <= LARGEST:
-        return _Mask(masked, size, keeps_low=False, clears_sign=bool(cleared & _SIGN))
-    return None
-
-
-def _is_word(form: Form) -> bool:
-    """Tell whether a number is made of parameters and quotients of 32 bits."""
-    return all(
-        (name.kind is Kind.PARAM and name[3] == _WORD_BYTES)
-        or (name.inner_kind in (Kind.SAR, Kind.SHR) and name.inner[3] == _WORD_BITS)
-        for name, _ in form.terms
-    )
-
-
-def _is_of_host(name: Atom) -> bool:
-    """Tell whether an atom is one number for the whole launch, which nothing loads."""
-    if name.differs or name.origin & (FROM_GLOBAL | FROM_SHARED | INEXACT):
+def _fits(form: Form, largest: int = WORD) -> bool:
+    """Tell whether a sum of multiples of numbers that are not negative is at most one number, that of a word."""
+    if any(factor < 0 or (name.kind is Kind.PARAM and name[3] != WORD_BYTES) for name, factor in form.terms):
         return False
-    return all(each.inner_kind in _OF_HOST or each.inner_kind in _COMPUTED for each in walk(name))
+    most = form.constant
+    for name, factor in form.terms:
+        ends = interval_of(Form(((name, 1),)), 0, 0)
+        most += factor * (SIGN - 1 if ends is None else min(ends[1], SIGN - 1))
+    return most <= largest

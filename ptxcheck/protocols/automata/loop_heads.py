@@ -31,6 +31,7 @@ from ..symex.values import lane_arithmetic as lanes
 from ..symex.values.kinds import Kind
 from ..symex.values.recurrent_arithmetic import COUNTED, period
 from ..symex.values.register_file import Piece, lanes_of
+from ..symex.values.substitution import is_deep
 from ..symex.values.symbol import LANE, VARYING, Atom, Form, Lanes, Value, atom, children
 from ..symex.values.thread_sets import warps_of
 from ..symex.values.trace import NotFollowedError, ThreadSet
@@ -250,6 +251,8 @@ class LoopHeads:
                 for _, value in pieces
                 if isinstance(value, Form) and value not in entered and self._is_of_round(loop, value)
             ]
+            if any(isinstance(v, Form) and is_deep(v) and v not in entered for _, v in pieces):
+                self._widen(header, register, pieces)
             self._check_states(pieces)
             self._check_variables(loop, register, pieces)
             if stale and register not in self._computed:

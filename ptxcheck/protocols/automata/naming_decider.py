@@ -16,6 +16,7 @@ from math import lcm
 
 import numpy as np
 
+from ...verdict import AssumptionKind
 from ..symex.interpreter.decider import Decider
 from ..symex.slice.accesses import is_pointer
 from ..symex.slice.sliced_program import Program
@@ -36,9 +37,10 @@ from ..symex.values.substitution import (
 )
 from ..symex.values.symbol import LANE, Atom, Decisions, Form, Value, atom, plus
 from ..symex.values.thread_sets import is_one_value_in
-from ..symex.values.trace import Peek, Shape, ThreadSet
-from ..symex.values.wraparound import may_be_negative
+from ..symex.values.trace import NotFollowedError, Peek, Shape, ThreadSet
+from ..symex.values.wraparound import DIVIDED, may_be_negative, sizes_in
 from .extremes import extremes_in
+from .host_numbers import host_conditions
 from .junctions import junction
 from .known_residues import KnownResidues
 from .plain_truths import plain
@@ -88,11 +90,15 @@ class NamingDecider:
         self.wanted = 1
         """Of how many rounds the numbers of loops have to be known for the operands that have to be numbers."""
         self._threads = threads
+        self._assume: Assume | None = None
+        self._point = -1
+        """Where something was asked last."""
 
     def decider(
         self, program: Program, shape: Shape, rank: int, decisions: Decisions, assume: Assume
     ) -> Decider:
         """Return itself: there is one decider for each automaton."""
+        self._assume = assume
         return self
 
     def poll_fails(self, peek: Peek) -> bool:
@@ -120,6 +126,7 @@ class NamingDecider:
         return None if answer is None else threads if answer else 0
 
     def decide(self, value: Form, threads: ThreadSet, point: int, stays: bool | None = None) -> ThreadSet:
+        self._point = point
         known = self.known(value, threads, point)
         if known is None:
             self._ask_signs(value, threads, point)
@@ -147,13 +154,19 @@ class NamingDecider:
 
     def _stated(self, value: Value) -> Value:
         """Return a value with numbers for the bits that are known."""
+        if not self.residues.known or not isinstance(value, Form):
+            return value
+        if self._assume is not None and self.residues.takes_for_natural(value, self._is_negative):
+            self._assume(AssumptionKind.CUT, DIVIDED, self._point)
+        return self.residues.stated(value, self._threads, self._is_negative)
 
-        def is_negative(form: Form) -> bool | None:
-            negative = _is_negative(form)
-            known = self.answers.get(negative) if isinstance(negative, Form) else None
-            return False if self.is_positive(form) else known
-
-        return self.residues.stated(value, self._threads, is_negative)
+    def _is_negative(self, form: Form) -> bool | None:
+        """Tell whether a number is negative, None where that is not known."""
+        if self._is_size(form):
+            self._note_size(form, self._point)
+            return False
+        negative = _is_negative(form)
+        return self.answers.get(negative) if isinstance(negative, Form) else None
 
     def _with_choices_made(self, value: Value, point: int) -> Value:
         """Return a value with those choices made that the answers decide, if it is asked about them."""
@@ -164,13 +177,25 @@ class NamingDecider:
         return Restated(lambda truth: self._answer(truth, point), self._threads, {}).of(value)
 
     def _ask_signs(self, value: Form, threads: ThreadSet, point: int) -> None:
-        """Ask whether numbers are negative of which masks clear the sign. Raises OpenError."""
+        """Ask whether numbers are negative of which masks clear the sign. Raises OpenError, NotFollowedError.
+
+        Rests of divisions are known of sizes alone.
+        """
+        for form in self.residues.of_open_rest(value, self._is_negative):
+            if sizes_in(form) is not None:
+                raise NotFollowedError("what is left of a division depends on the sign of a size", point)
+            negative = _is_negative(form)
+            if isinstance(negative, Form):
+                raise OpenError(negative, threads, point)
         for form in self.residues.of_open_sign(value):
             negative = _is_negative(form)
             if isinstance(negative, Form) and not self.is_positive(form) and negative not in self.answers:
                 raise OpenError(negative, threads, point)
 
     def concrete(self, value: Value, threads: ThreadSet, point: int) -> Value:
+        self._point = point
+        if isinstance(value, Form):
+            self._ask_signs(value, threads, point)
         value = self._stated(value)
         if not isinstance(value, Form) or not has_choice(value) or is_pointer(value):
             return value
@@ -192,6 +217,23 @@ class NamingDecider:
         if is_predicate(value) and not value.differs:
             return value
         return rebuild(value, decide, self._threads)
+
+    def chosen(self, value: Value, threads: ThreadSet, point: int) -> Value:
+        """Return a value with numbers for what is known, and choices by numbers of the host made.
+
+        Raises OpenError, NotFollowedError.
+        """
+        if not isinstance(value, Form):
+            return value
+        self._point = point
+        self._ask_signs(value, threads, point)
+        value = self._stated(value)
+        conditions = list(host_conditions(value)) if isinstance(value, Form) else []
+        for truth in conditions:
+            self.decide(truth, threads, point)
+        if not conditions or not isinstance(value, Form):
+            return value
+        return rebuild(value, lambda truth: self._answer(truth, point), self._threads)
 
     def _answer(self, truth: Form, point: int) -> bool | None:
         made = self._plain(truth)
@@ -231,8 +273,10 @@ class NamingDecider:
 
     def _note_size(self, form: Form, point: int) -> None:
         """Note that a number was taken not to be negative, where that is not known."""
-        if not self.is_positive(form) and self.sizes is not None:
-            self.sizes.setdefault(form.terms[0][0], point)
+        if self.sizes is None or self.is_positive(form):
+            return
+        for name in sorted(sizes_in(form) or (), key=lambda each: each.digest):
+            self.sizes.setdefault(name, point)
 
     def _parts_of(self, truth: Form) -> tuple[Form, Form, Form, bool] | None:
         parts = _parts(truth)
@@ -257,15 +301,14 @@ class NamingDecider:
         return negative if self._answer(negative, point) is None else below
 
     def _is_size(self, form: Form) -> bool:
+        """Tell whether a number is not negative, as the parameters that it is made of are taken for sizes."""
         if self.is_positive(form):
             return True
-        if form.constant < 0 or len(form.terms) != 1:
-            return False
-        name, factor = form.terms[0]
-        if factor != 1 or name.kind is not Kind.PARAM:
+        names = sizes_in(form)
+        if not names:
             return False
         if self.sizes is None:
-            self.signs.add(name)
+            self.signs |= names
         return self.sizes is not None
 
     def named(self, value: Form, threads: ThreadSet) -> Value | None:

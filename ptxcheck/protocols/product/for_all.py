@@ -59,6 +59,8 @@ _TOO_MUCH = "roles take more than their share of the effort"
 _MOST_REBUILDS = 8
 _MOST_EMPTY = 3
 """How often further sizes are found to go wrong where they are empty."""
+_AHEAD = 4
+"""How much more one of several cases may take than its share of the effort: with more, all together take too much."""
 _MOST_RESIDUES = 16
 """Cases that numbers of the host are told apart in by their residues."""
 
@@ -188,9 +190,10 @@ def _for_each_residue(
         if prod(asked.values()) > _MOST_RESIDUES:
             break
         shown: list[Shown] = []
+        count = prod(asked.values())
         for residues in _residues_of(asked):
             kept = _kept(takes_sizes, before.words.points, residues, follows=before.received.follows)
-            found = kernel.explored(kept)
+            found = kernel.with_share(_AHEAD / (count - len(shown))).explored(kept)
             takes_some |= bool(kept.sizes or kept.signs)
             if isinstance(found, Open):
                 break
@@ -237,6 +240,10 @@ class _Kernel:
     effort: Effort
     not_empty: Mapping[Atom, Open] = field(default_factory=dict)
     """Parameters that are taken to be at least 1, and what goes wrong else."""
+
+    def with_share(self, share: float) -> _Kernel:
+        """Return the kernel with a share of the effort that is left, or all of it."""
+        return self if share >= 1 else replace(self, effort=self.effort.share_of_rest(share))
 
     def explored(self, kept: Kept) -> Shown | Open:
         """Explore the product, again as long as it tells of words that warps hand to each other."""
@@ -291,8 +298,9 @@ class _Kernel:
             return Open(error.reason, error.point)
         except OutOfEffortError:
             return Open(_TOO_MUCH, -1)
+        least = {**dict.fromkeys(kept.sizes or (), 0), **dict.fromkeys(self.not_empty, 1)}
         exploration = Exploration(
-            automata, roles, setup, self.effort, kept.residues.known, self.not_empty,
+            automata, roles, setup, self.effort, kept.residues.known, least,
             words if kept.words.points else None,
             Receiving(uses, roles, self.shape.threads) if uses.are_any else None,
         )  # fmt: skip
@@ -352,7 +360,7 @@ def _shown(
 ) -> Shown:
     """Return what was shown; bytes that are read at points of `handed` are written by nobody else."""
     facts = explored.order.facts
-    assumptions: dict[tuple[AssumptionKind, int], Assumption] = {}
+    assumptions: dict[tuple[object, ...], Assumption] = {}
     of_automata = chain.from_iterable(automaton.assumptions for automaton in questions.automata)
     for each in (*of_automata, *_of_questions(questions, kept.residues.known)):
         assumptions.setdefault((each.kind, each.point), each)
@@ -363,7 +371,9 @@ def _shown(
         if name in not_empty:
             continue
         text = f"{show_atom(name)} is not negative"
-        assumptions.setdefault((AssumptionKind.SIZE, point), Assumption(AssumptionKind.SIZE, text, point))
+        assumptions.setdefault(
+            (AssumptionKind.SIZE, point, name), Assumption(AssumptionKind.SIZE, text, point)
+        )
     return Shown(
         explored.states, explored.visits, tuple(assumptions.values()), tuple(facts.equations.values()),
         tuple(facts.axioms), setup.provisos, tuple(sorted(not_empty, key=show_atom)), _of_work(not_empty),

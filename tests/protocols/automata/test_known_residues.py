@@ -91,3 +91,133 @@ def test_what_strands_have_of_their_own_is_no_number_of_the_host(kind: Kind) -> 
     asked = KnownResidues()
     asked.ask(masked(Form(((own, 1),), 0), 1))
     assert not asked.asked
+
+
+def natural(form: Form) -> bool | None:
+    """Nothing is negative but what is less than nothing."""
+    return None if form.constant < 0 else False
+
+
+def quotient(number: Value, divisor: int) -> Value:
+    """Return the quotient by 3, 5 or 7 as compilers compute it, for numbers of 32 bits."""
+    if divisor != 7:
+        factor = {3: 0xAAAAAAAB, 5: 0xCCCCCCCD}[divisor]
+        return lanes.shift_right(
+            lanes.multiply_high(number, factor, 32, signed_operands=False), divisor // 2, 32, arithmetic=False
+        )
+    high = lanes.shift_right(lanes.multiply(number, 613566757, 64), 32, 64, arithmetic=False)
+    half = lanes.shift_right(lanes.subtract(number, high, 32), 1, 32, arithmetic=False)
+    return lanes.shift_right(lanes.add(half, high, 32), 2, 32, arithmetic=False)
+
+
+def rest(number: Value, divisor: int) -> Value:
+    return lanes.subtract(number, lanes.multiply(quotient(number, divisor), divisor, 32), 32)
+
+
+STAGE = atom(Kind.VARIABLE, 3, "stage", "0", "0x1", differs=0)
+DIVISORS = some.sampled_from([3, 5, 7])
+FEW = some.integers(0, 200)
+
+
+def known(divisor: int, number: int) -> KnownResidues:
+    return KnownResidues({NAME: Residue(2 * divisor, number % (2 * divisor))})
+
+
+@given(FEW, DIVISORS, some.integers(0, 20), some.sampled_from([1, 2, 3]), some.integers(1, 64))
+def test_rests_of_divisions(number: int, divisor: int, constant: int, factor: int, scale: int) -> None:
+    value = Form(((NAME, factor),), constant)
+    asked = lanes.add(lanes.multiply(rest(value, divisor), scale, 32), 7, 32)
+    found = known(divisor, number).stated(asked, 1, natural)
+    bits = factor * ((1 << 31) - 1) + constant  # a multiple of a parameter may be no word any more
+    assert found == (asked if bits > WORD else (factor * number + constant) % divisor * scale + 7)
+
+
+@given(FEW, DIVISORS, some.integers(0, 20))
+def test_low_bits_of_quotients(number: int, divisor: int, constant: int) -> None:
+    asked = masked(quotient(Form(((NAME, 1),), constant), divisor), 1)
+    assert known(divisor, number).stated(asked, 1, natural) == (number + constant) // divisor & 1
+
+
+@given(FEW, DIVISORS, some.integers(0, 9))
+def test_a_stage_that_is_moved(number: int, divisor: int, stage: int) -> None:
+    moved = lanes.add(STAGE, SIZE, 32)
+    residues, at = known(divisor, number), {STAGE.terms[0][0]: stage}
+    for asked, wanted in (
+        (rest(moved, divisor), (stage + number) % divisor),
+        (masked(quotient(moved, divisor), 1), (stage + number) // divisor & 1),
+    ):
+        found = residues.stated(asked, 1, natural)
+        assert isinstance(found, Form)
+        assert NAME not in {name for name, _ in found.terms}
+        assert with_pins(found, at, 1) == wanted
+
+
+@given(FEW, DIVISORS, some.integers(0, 9))
+def test_a_stage_that_is_moved_is_compared(number: int, divisor: int, stage: int) -> None:
+    moved = lanes.add(STAGE, SIZE, 32)
+    below = lanes.compare(".lo", moved, divisor, 32, signed_operands=False)
+    found = known(divisor, number).stated(below, 1, natural)
+    assert isinstance(found, Form)
+    assert with_pins(found, {STAGE.terms[0][0]: stage, NAME: number}, 1) == int(stage + number < divisor)
+
+
+@pytest.mark.parametrize("number", [0, 1, 13, 14, 28])
+def test_one_less_than_a_size(number: int) -> None:
+    less = Form(((NAME, 1),), -1)
+    residues = known(7, number)
+    is_open = number % 14 == 0
+    assert list(residues.of_open_rest(rest(less, 7), natural)) == ([less] if is_open else [])  # type: ignore[arg-type]
+    if is_open:
+        assert residues.stated(rest(less, 7), 1, lambda form: form.constant < 0) == WORD % 7
+        assert residues.stated(rest(less, 7), 1, lambda _: False) == 6
+    else:
+        assert residues.stated(rest(less, 7), 1, natural) == (number - 1) % 7
+
+
+def test_nothing_is_said_of_a_division_where_the_sign_is_not_known() -> None:
+    value = rest(SIZE, 3)
+    assert known(3, 4).stated(value, 1, lambda _: None) == value
+    assert isinstance(value, Form)
+    assert list(known(3, 4).of_open_rest(value, lambda _: None)) == [SIZE]
+
+
+def test_what_is_asked_for_by_divisions() -> None:
+    asked = KnownResidues()
+    asked.ask(rest(SIZE, 3))
+    assert asked.asked == {NAME: 3}
+    asked.ask(masked(quotient(SIZE, 3), 1))
+    assert asked.asked == {NAME: 6}
+    asked.ask(rest(lanes.add(STAGE, SIZE, 32), 5))
+    assert asked.asked == {NAME: 6}  # 30 are too many
+
+
+@given(FEW, DIVISORS, some.integers(0, 9), some.integers(0, 9))
+def test_what_is_not_negative_leaves_no_negative_rest(
+    number: int, divisor: int, stage: int, less: int
+) -> None:
+    moved = lanes.add(lanes.subtract(SIZE, less, 32), STAGE, 32)
+    found = known(divisor, number).stated(rest(moved, divisor), 1, lambda _: False)
+    assert isinstance(found, Form)
+    if number + stage >= less:
+        assert with_pins(found, {STAGE.terms[0][0]: stage}, 1) == (number + stage - less) % divisor
+
+
+@pytest.mark.parametrize(
+    ("divisor", "constant", "factor", "is_taken"),
+    [
+        (3, 0, 1, False),
+        (3, -1, 1, False),
+        (3, 0, 2, False),
+        (7, 0, 1, False),
+        (7, -1, 1, True),
+        (7, 0, 2, True),
+    ],
+)
+def test_what_is_taken_for_a_number_that_is_not_negative(
+    divisor: int, constant: int, factor: int, is_taken: bool
+) -> None:
+    """By 7 a wide product divides here, and it is not known whether the number was extended as a signed one."""
+    value = rest(Form(((NAME, factor),), constant), divisor)
+    assert isinstance(value, Form)
+    residues = known(divisor, 0)
+    assert residues.takes_for_natural(value, lambda form: form.constant < 0) is is_taken

@@ -15,6 +15,7 @@ whose text has no such choice.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import reduce
 from operator import or_
 
@@ -74,14 +75,19 @@ def _is_shown(name: Atom) -> bool:
     return name.kind is not Kind.DEEP
 
 
+def is_deep(value: Form) -> bool:
+    """Tell whether a value is nested deeper than is looked at."""
+    return any(name.nesting > _MOST_NESTED for name, _ in value.terms)
+
+
 def is_predicate(value: Form) -> bool:
     """Tell whether the value is one open predicate, which nothing makes simpler."""
     (name, factor), *others = value.terms
     return not others and factor == 1 and not value.constant and name.kind in PREDICATES
 
 
-def rebuild(value: Form, decide: Decide, threads: int) -> Value:
-    """Return the value with its open predicates decided."""
+def rebuild(value: Form, decide: Known, threads: int) -> Value:
+    """Return the value with its open predicates decided, as far as they are known."""
     return lanes.settle(_Rebuild(decide, threads).form(value.terms, value.constant))
 
 
@@ -90,9 +96,27 @@ def at_thread(value: Form, thread: int, threads: int) -> Value:
     return lanes.settle(_Rebuild(None, threads, thread).form(value.terms, value.constant))
 
 
-def with_pins(value: Form, pins: Mapping[Atom, int | Form], threads: int) -> Value:
-    """Return the value with numbers, or other forms, in place of the atoms that have one."""
-    return lanes.settle(_Rebuild(None, threads, pins=pins).form(value.terms, value.constant))
+@dataclass(frozen=True, slots=True)
+class Division:
+    """A number that is divided, by what, and the rest."""
+
+    dividend: Form
+    divisor: int
+    rest: int | Form
+
+
+def with_pins(
+    value: Form,
+    pins: Mapping[Atom, int | Form],
+    threads: int,
+    divisions: Mapping[Atom, Division] | None = None,
+) -> Value:
+    """Return the value with numbers, or other forms, in place of the atoms that have one.
+
+    `divisions`: of quotients with a known rest; where a multiple is taken from what was divided, that is the rest.
+    """
+    rebuild = _Rebuild(None, threads, pins=pins, divisions=divisions)
+    return lanes.settle(rebuild.form(value.terms, value.constant))
 
 
 def _is_computed(name: Atom) -> bool:
@@ -175,19 +199,23 @@ class _Rebuild:
         threads: int,
         thread: int = -1,
         pins: Mapping[Atom, int | Form] | None = None,
+        divisions: Mapping[Atom, Division] | None = None,
     ) -> None:
         self._decide = decide
         self._threads = threads
         self._thread = thread
         self._pins = pins or {}
+        self._divisions = divisions or {}
         self._parts: dict[Atom, Value] = {}
         self._marks = -1
         """Bits of the atoms that change, when nothing but numbers for atoms is put in."""
         if decide is None and thread < 0:
-            self._marks = reduce(or_, (name.mark for name in self._pins), 0)
+            self._marks = reduce(or_, (name.mark for name in (*self._pins, *self._divisions)), 0)
 
     def form(self, terms: tuple[tuple[Atom, int], ...], constant: int, *, is_wide: bool = False) -> Value:
         """Return a sum; a negative one as it is in a register of 64 bits when it is wide, else in one of 32."""
+        if self._divisions:
+            terms, constant = self._with_rests(terms, constant)
         if len(terms) == 1 and terms[0][1] == 1 and not constant:
             return self.part(terms[0][0])
         if not any(name.marks & self._marks for name, _ in terms):
@@ -201,6 +229,25 @@ class _Rebuild:
         if isinstance(total, int):
             return total & lanes.mask_of(32) if total >> 63 else total
         return np.where(total >> np.uint64(63) != 0, total & np.uint64(lanes.mask_of(32)), total)
+
+    def _with_rests(
+        self, terms: tuple[tuple[Atom, int], ...], constant: int
+    ) -> tuple[tuple[tuple[Atom, int], ...], int]:
+        """Return a sum with numbers for `x - d * q`, where q is a quotient of x by d with a known rest."""
+        for name, factor in terms:
+            known = self._divisions.get(name)
+            if known is None or factor % known.divisor:
+                continue
+            times, factors = -factor // known.divisor, dict(terms)
+            if all(factors.get(each) == times * k for each, k in known.dividend.terms):
+                divided = {name, *(each for each, _ in known.dividend.terms)}
+                left = tuple(each for each in terms if each[0] not in divided)
+                rest = plus(known.rest, -known.dividend.constant)
+                total = plus(Form(left, constant) if left else constant, rest, times)
+                return (
+                    self._with_rests(total.terms, total.constant) if isinstance(total, Form) else ((), total)
+                )
+        return terms, constant
 
     def _wide(self, key: object) -> Value:
         """Return an operand of 64 bits."""

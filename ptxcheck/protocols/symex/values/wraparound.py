@@ -16,6 +16,7 @@ from collections.abc import Iterable
 from ....cfg.optypes import Typing
 from ....opcodes.op import Op
 from .kinds import Kind
+from .recurrent_arithmetic import form_of
 from .substitution import leaves
 from .symbol import (
     Atom,
@@ -31,6 +32,7 @@ CUT_NUMBERS = "a number of 64 bits that is cut here was run only where 32 hold i
 EXTENDED = (
     "a number that is extended to 64 bits here as an unsigned one was run only where it is not negative"
 )
+DIVIDED = "a number that is divided here is taken to be one of 31 bits that is not negative"
 NARROW = "numbers of less than 32 bits that are computed here were run only where they do not wrap around"
 MULTIPLES = "a multiple of a symbol that decides here was run only where it does not wrap around"
 
@@ -65,6 +67,30 @@ def may_be_negative(name: Atom) -> bool:
             return width >= WORD
         case _:
             return True
+
+
+def sizes_in(form: Form) -> frozenset[Atom] | None:
+    """Return the parameters for which a number is not negative where they are not; None where that is not enough."""
+    if form.constant < 0 or any(factor < 0 for _, factor in form.terms):
+        return None
+    found: set[Atom] = set()
+    for name, _ in form.terms:
+        own = _sizes_of(name)
+        if own is None:
+            return None
+        found |= own
+    return frozenset(found)
+
+
+def _sizes_of(name: Atom) -> frozenset[Atom] | None:
+    match name.inner:
+        case (Kind.PARAM, *_):
+            return frozenset({name})
+        case (Kind.SAR, part, int(bits), int(width)) if 0 < bits < width == WORD:
+            divided = form_of(part)
+            return None if divided is None else sizes_in(divided)
+        case _:
+            return None if may_be_negative(name) else frozenset()
 
 
 def may_be_cut(value: Value, width: int) -> bool:

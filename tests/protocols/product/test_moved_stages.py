@@ -1,0 +1,109 @@
+"""Stages of a ring that each tile moves by a number of the host: shown for each residue of that number."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+
+from benchmarks.mutation.judge import launched
+from ptxcheck.protocols.product.for_all import Open, Shown
+from ptxcheck.protocols.verify import shown_for_every_count
+from ptxcheck.source import Source
+from tests.protocols.machine_runs import kernel
+
+STAGES = 3
+QUOTIENT = "mul.hi.u32 %r20, %r11, 0xaaaaaaab; shr.u32 %r20, %r20, 1;"
+"""A third of %r11, as compilers divide."""
+ADVANCED = """
+setp.lt.u32 %p5, {moved}, 3; add.u32 %r11, %r10, {moved}; setp.gt.u32 %p6, %r11, 2; and.pred %p7, %p5, %p6;
+selp.u32 %r21, 1, 0, %p7; xor.b32 %r12, %r12, %r21;
+@%p5 bra {label};
+{quotient} and.b32 %r22, %r20, 1; xor.b32 %r12, %r12, %r22;
+{label}: {quotient} mul.lo.u32 %r20, %r20, 3; sub.u32 %r10, %r11, %r20;
+"""
+"""`PipelineState::advance` of CUTLASS: stage %r10, phase %r12."""
+TEXT = """
+mov.u32 %r1, smem; mov.u32 %r2, %tid.x; ld.param.u32 %r3, [n]; ld.param.u32 %r4, [m]; mov.u32 %r5, 0;
+setp.ne.u32 %p1, %r2, 0; @%p1 bra READY;
+mbarrier.init.shared.b64 [%r1], 1; mbarrier.init.shared.b64 [%r1+8], 1; mbarrier.init.shared.b64 [%r1+16], 1;
+mbarrier.init.shared.b64 [%r1+24], 1; mbarrier.init.shared.b64 [%r1+32], 1; mbarrier.init.shared.b64 [%r1+40], 1;
+READY: bar.sync 0;
+and.b32 %r6, %r2, 31; setp.ne.u32 %p1, %r6, 0; @%p1 bra DONE;
+mov.u32 %r10, 0; setp.ge.u32 %p2, %r2, 32; @%p2 bra CONSUMER;
+mov.u32 %r12, 1;
+FILL: setp.ge.s32 %p3, %r5, %r4; @%p3 bra DONE;
+mov.u32 %r13, %r10; mov.u32 %r14, %r12; mov.u32 %r15, %r3;
+setp.lt.s32 %p4, %r3, 1; @%p4 bra FILLED;
+NEXT: shl.b32 %r16, %r13, 3; add.u32 %r16, %r16, %r1;
+EMPTY: mbarrier.try_wait.parity.shared::cta.b64 %p8, [%r16+24], %r14; @!%p8 bra EMPTY;
+st.shared.u32 [%r16+64], %r15; mbarrier.arrive.shared::cta.b64 _, [%r16];
+add.u32 %r13, %r13, 1; setp.eq.u32 %p9, %r13, 3; selp.u32 %r17, 1, 0, %p9; xor.b32 %r14, %r14, %r17;
+selp.u32 %r13, 0, %r13, %p9; add.s32 %r15, %r15, -1; setp.gt.s32 %p10, %r15, 0; @%p10 bra NEXT;
+FILLED: {fill}
+add.u32 %r5, %r5, 1; bra FILL;
+CONSUMER: mov.u32 %r12, 0;
+TAKE: setp.ge.s32 %p3, %r5, %r4; @%p3 bra DONE;
+mov.u32 %r13, %r10; mov.u32 %r14, %r12; mov.u32 %r15, %r3;
+setp.lt.s32 %p4, %r3, 1; @%p4 bra TAKEN;
+AGAIN: shl.b32 %r16, %r13, 3; add.u32 %r16, %r16, %r1;
+FULL: mbarrier.try_wait.parity.shared::cta.b64 %p8, [%r16], %r14; @!%p8 bra FULL;
+ld.shared.u32 %r18, [%r16+64]; mbarrier.arrive.shared::cta.b64 _, [%r16+24];
+add.u32 %r13, %r13, 1; setp.eq.u32 %p9, %r13, 3; selp.u32 %r17, 1, 0, %p9; xor.b32 %r14, %r14, %r17;
+selp.u32 %r13, 0, %r13, %p9; add.s32 %r15, %r15, -1; setp.gt.s32 %p10, %r15, 0; @%p10 bra AGAIN;
+TAKEN: {take}
+add.u32 %r5, %r5, 1; bra TAKE;
+DONE:
+"""
+"""n rounds of each of m tiles: one warp fills the slots of a ring, another one takes them."""
+
+
+def advanced(label: str, moved: str = "%r3", changes: Mapping[str, str] | None = None) -> str:
+    text = ADVANCED.format(label=label, moved=moved, quotient=QUOTIENT)
+    for old, new in (changes or {}).items():
+        assert old in text, old
+        text = text.replace(old, new)
+    return text
+
+
+def shown(fill: str, take: str, seconds: float = 6.0) -> Shown | Open:
+    text = kernel(TEXT.format(fill=fill, take=take), threads=64)
+    return shown_for_every_count(*launched(Source("k.ptx", text), "k"), seconds=seconds)
+
+
+def test_both_move_by_as_many_rounds_as_they_make() -> None:
+    found = shown(advanced("P"), advanced("C"))
+    assert isinstance(found, Shown)
+    assert any("n is not negative" in each.text for each in found.assumptions)
+
+
+WRONG: dict[str, tuple[str, str]] = {
+    "one moves by one more": (advanced("P"), "add.u32 %r3, %r3, 1;" + advanced("C") + "add.u32 %r3, %r3, -1;"),
+    "both move by one more": (
+        "add.u32 %r30, %r3, 1;" + advanced("P", moved="%r30"),
+        "add.u32 %r30, %r3, 1;" + advanced("C", moved="%r30"),
+    ),
+    "one divides by another number": (advanced("P"), advanced("C", changes={"%r20, 1;": "%r20, 2;"})),
+    "the phase stays behind many rounds": (
+        advanced("P"), advanced("C", changes={"xor.b32 %r12, %r12, %r22;": ""}),
+    ),
+    "the phase stays behind few rounds": (
+        advanced("P", changes={"xor.b32 %r12, %r12, %r21;": ""}), advanced("C"),
+    ),
+    "one compares with another number": (advanced("P", changes={"%r11, 2;": "%r11, 3;"}), advanced("C")),
+    "one does not move": (advanced("P"), ""),
+    "one moves by the number of tiles": (advanced("P"), advanced("C", moved="%r4")),
+}  # fmt: skip
+
+
+NEGATIVE = {"mul.hi.u32 %r20, %r11, 0xaaaaaaab; shr.u32": "mul.hi.s32 %r20, %r11, -1431655765; shr.s32"}
+"""A factor that is negative for a signed product: 1 is divided to -1."""
+
+
+def test_a_product_that_is_no_quotient() -> None:
+    assert isinstance(shown(advanced("P", changes=NEGATIVE), advanced("C", changes=NEGATIVE)), Open)
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_nothing_is_shown_where_they_move_apart(name: str) -> None:
+    assert isinstance(shown(*WRONG[name]), Open)

@@ -221,3 +221,12 @@ def test_what_is_taken_for_a_number_that_is_not_negative(
     assert isinstance(value, Form)
     residues = known(divisor, 0)
     assert residues.takes_for_natural(value, lambda form: form.constant < 0) is is_taken
+
+
+def test_a_rest_with_something_taken_away_is_a_word() -> None:
+    """It was a number of 64 bits, of which a high product is another one."""
+    less = lanes.subtract(rest(SIZE, 5), 2, 32)
+    assert known(5, 10).stated(less, 1, natural) == WORD - 1
+    high = lanes.multiply_high(less, 0xAAAAAAAB, 32, signed_operands=False)
+    assert known(5, 10).stated(high, 1, natural) == (WORD - 1) * 0xAAAAAAAB >> 32
+    assert known(5, 13).stated(less, 1, natural) == 1

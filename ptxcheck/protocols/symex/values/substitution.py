@@ -219,7 +219,9 @@ class _Rebuild:
         if len(terms) == 1 and terms[0][1] == 1 and not constant:
             return self.part(terms[0][0])
         if not any(name.marks & self._marks for name, _ in terms):
-            return Form(terms, constant) if terms else constant & lanes.mask_of(_WIDEST)
+            if terms:
+                return Form(terms, constant)
+            return constant & lanes.mask_of(32 if constant < 0 and not is_wide else _WIDEST)
         total: Value = constant & lanes.mask_of(_WIDEST)
         for name, factor in terms:
             scaled = lanes.multiply(_extended(self.part(name)), factor & lanes.mask_of(_WIDEST), _WIDEST)

@@ -6,7 +6,8 @@ Argument: linear forms are read as integers (`lane_arithmetic`), and each atom i
 Where a form subtracts, the integer may be below zero, and the unsigned number is then larger than any that is not:
 `a < b` is `a < b` of the integers where neither or both are below zero, else whether it is `b` that is.
 
-Not covered: sums that are larger than their type holds.
+Not covered: sums that are larger than their type holds, and a number that is compared as a signed one here and as an
+unsigned one there: for both it is one integer, which is wrong from 2^31 on.
 """
 
 from __future__ import annotations

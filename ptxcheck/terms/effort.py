@@ -121,4 +121,6 @@ class Effort:
         if self._brake is not None and not self.was_braked and time.perf_counter() >= self._next_look:
             self.was_braked = time.process_time() > self._brake
             self._next_look = time.perf_counter() + _BETWEEN_LOOKS
+            if self.was_braked and self._whole is not None:
+                self._whole.was_braked = True
         return self.was_braked

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from ptxcheck.terms.effort import COST, UNITS_PER_SECOND, Effort, Work
 
 
@@ -25,3 +27,11 @@ def test_a_share_of_an_effort_without_a_limit_has_none() -> None:
     part.spend(Work.STATE, 10)
     assert part.limit is None
     assert whole.spent == part.spent > 0
+
+
+def test_a_share_that_the_clock_ends_ends_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = Effort(1.0)
+    part = whole.share_of_rest(0.5)
+    monkeypatch.setattr("time.process_time", lambda: float("inf"))
+    assert part.is_over
+    assert whole.was_braked

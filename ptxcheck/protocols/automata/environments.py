@@ -34,7 +34,7 @@ Env: TypeAlias = tuple[int, ...]
 """Numbers of the variables that are live at a node, in their order."""
 _Component: TypeAlias = int
 _MOST_NUMBERS = 256
-"""Combinations of the variables of one component at one node."""
+"""Combinations of the variables of one component at one node: two stages with their phases, of 16 numbers each."""
 _MOST_VARIANTS = 256
 """Combinations of all variables that the events of one node depend on."""
 

@@ -15,6 +15,7 @@ from functools import lru_cache
 
 from ..symex.values.kinds import Kind
 from ..symex.values.recurrent_arithmetic import bits_kept, quotient_of
+from ..symex.values.substitution import LOGIC
 from ..symex.values.symbol import FROM_GLOBAL, FROM_SHARED, INEXACT, Atom, Form
 from ..symex.values.traversal import walk
 
@@ -27,7 +28,6 @@ _WORD_BITS = 32
 _OF_HOST = frozenset({Kind.PARAM, Kind.SPECIAL, Kind.SYMBOL})
 """Kinds of what is one number in the whole launch: all that a number of the host is computed from."""
 _OF_HOST_OR_VARIABLES = _OF_HOST | {Kind.VARIABLE}
-_JOINS = (Kind.AND, Kind.OR, Kind.XOR)
 _COMPUTED = frozenset(
     {
         Kind.SUM, Kind.CMP, Kind.BELOW, Kind.COMPARE, Kind.SETP, Kind.NOT, Kind.AND, Kind.OR, Kind.XOR, Kind.SELP,
@@ -114,7 +114,7 @@ def host_conditions(value: Form) -> Iterator[Form]:
 def _parts_of_host(condition: Atom) -> Iterator[Atom]:
     if is_of_host(condition):
         yield condition
-    elif condition.inner_kind in (Kind.NOT, *_JOINS):
+    elif condition.inner_kind in (Kind.NOT, *LOGIC):
         for each in condition.inner[1:]:
             if isinstance(each, Atom):
                 yield from _parts_of_host(each)

@@ -14,10 +14,8 @@ from dataclasses import dataclass
 
 from ..symex.values.kinds import Kind
 from ..symex.values.recurrent_arithmetic import form_of
-from ..symex.values.substitution import is_predicate
+from ..symex.values.substitution import LOGIC, is_predicate
 from ..symex.values.symbol import Form
-
-_JOINS = (Kind.AND, Kind.OR, Kind.XOR)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +49,7 @@ def junction(truth: Form) -> Junction | None:
         name = found.terms[0][0]
         if name.kind is Kind.NOT:
             found, positive = form_of(name[1]), not positive
-        elif name.kind in _JOINS:
+        elif name.kind in LOGIC:
             one, other = form_of(name[1]), form_of(name[2])
             if one is None or other is None or not (_is_truth(one) and _is_truth(other)):
                 return None

@@ -89,11 +89,13 @@ class KnownResidues:
             if self._least(dividend) < 0 and is_negative(dividend) is None:
                 yield dividend
 
-    def takes_for_natural(self, value: Form, is_negative: IsNegative) -> bool:
+    def takes_for_natural(self, value: Value, is_negative: IsNegative) -> bool:
         """Tell whether rests in a value are those of numbers that are taken not to be negative, nor of 32 bits."""
         return any(
             not is_of_words(name) and (self._least(dividend) < 0 or not _fits(dividend, SIGN - 1))
-            for name, dividend, divisor in quotients_in(value)
+            for name, dividend, divisor in (
+                quotients_in(value) if self.known and isinstance(value, Form) else ()
+            )
             if self._rest_of_word(dividend, divisor, is_negative) is not None
         )
 

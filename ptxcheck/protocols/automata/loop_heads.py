@@ -8,7 +8,8 @@ Argument: a register that each round changes by a step (`recurrences`) is the va
 where each round computes the step: every round that comes back is seen to have added the same. `t` is split as
 `modulus * q + r`: the next round has r + 1, or r = 0 and the next q, which is the same atom again. Any other register
 keeps its value, and a further node is made for each; one whose value names the round before is widened to a symbol of
-its own, of which the residue is kept where it is known (widening: Cousot, Cousot 1977).
+its own, of which the residue is kept where it is known (widening: Cousot, Cousot 1977); so is one that rounds nest
+deeper than values are looked into.
 
 Not covered: registers that are widened hold any number: what is decided by them is free, and a barrier or phase that
 depends on one beyond its residue is not followed. Loops that are entered in several places are refused."""

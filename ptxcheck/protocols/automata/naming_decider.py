@@ -38,7 +38,7 @@ from ..symex.values.substitution import (
 from ..symex.values.symbol import LANE, Atom, Decisions, Form, Value, atom, plus
 from ..symex.values.thread_sets import is_one_value_in
 from ..symex.values.trace import NotFollowedError, Peek, Shape, ThreadSet
-from ..symex.values.wraparound import DIVIDED, may_be_negative, sizes_in
+from ..symex.values.wraparound import DIVIDED, SIZES, may_be_negative, sizes_in
 from .extremes import extremes_in
 from .host_numbers import host_conditions
 from .junctions import junction
@@ -97,8 +97,8 @@ class NamingDecider:
     def decider(
         self, program: Program, shape: Shape, rank: int, decisions: Decisions, assume: Assume
     ) -> Decider:
-        """Return itself: there is one decider for each automaton."""
-        self._assume = assume
+        """Return itself: there is one decider for each automaton, and what it takes for granted is noted there."""
+        self._assume = self._assume or assume
         return self
 
     def poll_fails(self, peek: Peek) -> bool:
@@ -112,7 +112,9 @@ class NamingDecider:
 
     def apart(self) -> NamingDecider:
         """Return one that has no answers."""
-        return NamingDecider(self._threads, self.sizes, self.residues, self.signs)
+        made = NamingDecider(self._threads, self.sizes, self.residues, self.signs)
+        made._assume = self._assume
+        return made
 
     def known(self, value: Value, threads: ThreadSet, point: int = -1) -> ThreadSet | None:
         if isinstance(value, int):
@@ -154,13 +156,11 @@ class NamingDecider:
 
     def _stated(self, value: Value) -> Value:
         """Return a value with numbers for the bits that are known."""
-        if not self.residues.known or not isinstance(value, Form):
-            return value
-        if self._assume is not None and self.residues.takes_for_natural(value, self._is_negative):
+        if self._assume is not None and self.residues.takes_for_natural(value, self._sign):
             self._assume(AssumptionKind.CUT, DIVIDED, self._point)
-        return self.residues.stated(value, self._threads, self._is_negative)
+        return self.residues.stated(value, self._threads, self._sign)
 
-    def _is_negative(self, form: Form) -> bool | None:
+    def _sign(self, form: Form) -> bool | None:
         """Tell whether a number is negative, None where that is not known."""
         if self._is_size(form):
             self._note_size(form, self._point)
@@ -181,7 +181,7 @@ class NamingDecider:
 
         Rests of divisions are known of sizes alone.
         """
-        for form in self.residues.of_open_rest(value, self._is_negative):
+        for form in self.residues.of_open_rest(value, self._sign):
             if sizes_in(form) is not None:
                 raise NotFollowedError("what is left of a division depends on the sign of a size", point)
             negative = _is_negative(form)
@@ -275,8 +275,11 @@ class NamingDecider:
         """Note that a number was taken not to be negative, where that is not known."""
         if self.sizes is None or self.is_positive(form):
             return
-        for name in sorted(sizes_in(form) or (), key=lambda each: each.digest):
+        names = sizes_in(form) or frozenset()
+        for name in sorted(names, key=lambda each: each.digest):
             self.sizes.setdefault(name, point)
+        if form.terms[0][0] not in names and self._assume is not None:
+            self._assume(AssumptionKind.CUT, SIZES, point)
 
     def _parts_of(self, truth: Form) -> tuple[Form, Form, Form, bool] | None:
         parts = _parts(truth)

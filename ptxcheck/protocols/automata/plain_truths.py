@@ -10,17 +10,14 @@ Not covered: choices between symbols, or large numbers.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from operator import and_, or_, xor
-
 from ..symex.values.kinds import Kind
-from ..symex.values.lane_arithmetic import condition_of, negate
+from ..symex.values.lane_arithmetic import bitwise, condition_of, negate
+from ..symex.values.substitution import LOGIC
 from ..symex.values.symbol import CHOSEN, Atom, Form, Value
 
 _MOST = 1 << 31
 """Numbers below it are the same in registers of 32 and of 64 bits, signed and unsigned."""
 _MASK = 0xFFFFFFFF
-_BITS: dict[object, Callable[[int, int], int]] = {Kind.AND: and_, Kind.OR: or_, Kind.XOR: xor}
 
 
 def plain(truth: Form) -> Value:
@@ -59,16 +56,14 @@ def _choice(name: Atom) -> tuple[Atom, int, int] | None:
     match name.inner:
         case (Kind.SELP, Atom() as chosen_by, int(one), int(other)):
             return chosen_by, one, other
-        case (Kind.AND | Kind.OR | Kind.XOR as kind, int(bits), Atom() as part) | (
-            Kind.AND | Kind.OR | Kind.XOR as kind,
-            Atom() as part,
-            int(bits),
+        case (Kind() as kind, int(bits), Atom() as part) | (Kind() as kind, Atom() as part, int(bits)) if (
+            kind in LOGIC
         ):
             choice = _choice(part)
             if choice is None:
                 return None
-            chosen_by, one, other = choice
-            return chosen_by, _BITS[kind](bits, one), _BITS[kind](bits, other)
+            first, second = (bitwise(LOGIC[kind], bits, each) for each in choice[1:])
+            return (choice[0], first, second) if isinstance(first, int) and isinstance(second, int) else None
         case _:
             return None
 

@@ -224,7 +224,7 @@ def _compare_in_front(
             if budget < 0:
                 return budget, later, more
             one, other = touches[time], touches[later]
-            if (one.combines and other.combines) or (one.strand, one.index) == (other.strand, other.index):
+            if not _conflict(one, other):
                 continue
             if (time, later) not in told:
                 told[time, later] = why = report(one, other, places[cell])
@@ -257,9 +257,7 @@ def _compare_behind(
             if budget < 0:
                 return budget, time
             other = touches[time]
-            if not (one.writes or other.writes) or (one.combines and other.combines):
-                continue
-            if (one.strand, one.index) == (other.strand, other.index):
+            if not _conflict(one, other):
                 continue
             if why is Told.IN_STEP and is_executed_before(between, other):
                 is_ordered = True
@@ -270,6 +268,12 @@ def _compare_behind(
             if is_ordered and other.writes:
                 break
     return budget, None
+
+
+def _conflict(one: Touch, other: Touch) -> bool:
+    """Tell whether two touches of the same bytes are of two actions, one of them writes, and not both are atomic."""
+    is_one = (one.strand, one.index) == (other.strand, other.index)
+    return not is_one and (one.writes or other.writes) and not (one.combines and other.combines)
 
 
 def _numbered(spans: Sequence[Spans]) -> tuple[Numbers, list[Spans]]:

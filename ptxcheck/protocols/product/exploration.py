@@ -52,6 +52,7 @@ _ENDED, _IMPOSSIBLE = -1, -2
 _NOT_FOR_EVER = -3
 """Where a poll has found nothing though its phase is over: it does not do so for ever."""
 _WAITS = "threads wait for ever"
+_LEFT_BEHIND = "threads wait while others make more rounds than are followed"
 _NO_END = "threads may go on for ever"
 _AGAIN = "threads decide again before all of their group have decided"
 _APART = "warps that do the same answer by themselves"
@@ -160,13 +161,13 @@ class _StuckError(Exception):
 
 
 def _check_left_behind(roles: Sequence[Role], strands: Sequence[_Strand], asking: int) -> None:
-    """Check that a strand that asks has not come round and round while another one waits. Raises _StuckError."""
+    """Check that a strand that asks is not far ahead of one that waits. Raises _StuckError."""
     ordinals = strands[asking].ordinals
     for number, strand in enumerate(strands if ordinals else ()):
         if strand.ordinals and not strand.ended and ordinals[0] - strand.ordinals[0] > _MOST_AHEAD:
             step = roles[number].step(strand.node, strand.env)
             if strand.index < len(step.actions):
-                raise _StuckError(Failure(_WAITS, number, step.actions[strand.index].point))
+                raise _StuckError(Failure(_LEFT_BEHIND, number, step.actions[strand.index].point))
 
 
 class Exploration:

@@ -8,6 +8,7 @@ import pytest
 
 from benchmarks.mutation.judge import launched
 from ptxcheck.protocols.product.for_all import Open, Shown
+from ptxcheck.protocols.symex.values.wraparound import SIZES
 from ptxcheck.protocols.verify import shown_for_every_count
 from ptxcheck.source import Source
 from tests.protocols.machine_runs import kernel
@@ -66,8 +67,12 @@ def advanced(label: str, moved: str = "%r3", changes: Mapping[str, str] | None =
     return text
 
 
-def shown(fill: str, take: str, seconds: float = 6.0) -> Shown | Open:
-    text = kernel(TEXT.format(fill=fill, take=take), threads=64)
+COUNT = "ld.param.u32 %r3, [n];"
+OF_TILES = COUNT + " add.s32 %r3, %r3, 31; shr.s32 %r3, %r3, 5;"
+
+
+def shown(fill: str, take: str, seconds: float = 6.0, count: str = COUNT) -> Shown | Open:
+    text = kernel(TEXT.format(fill=fill, take=take).replace(COUNT, count), threads=64)
     return shown_for_every_count(*launched(Source("k.ptx", text), "k"), seconds=seconds)
 
 
@@ -94,6 +99,13 @@ WRONG: dict[str, tuple[str, str]] = {
     "one does not move": (advanced("P"), ""),
     "one moves by the number of tiles": (advanced("P"), advanced("C", moved="%r4")),
 }  # fmt: skip
+
+
+def test_a_sum_that_is_taken_for_a_size_is_taken_not_to_wrap_around() -> None:
+    found = shown(advanced("P"), advanced("C"), count=OF_TILES)
+    assert isinstance(found, Shown)
+    texts = {each.text for each in found.assumptions}
+    assert {"n is not negative", SIZES} <= texts
 
 
 NEGATIVE = {"mul.hi.u32 %r20, %r11, 0xaaaaaaab; shr.u32": "mul.hi.s32 %r20, %r11, -1431655765; shr.s32"}

@@ -265,9 +265,10 @@ def _period_of(part: object) -> tuple[int, bool]:
 def _period_inside(part: Atom) -> tuple[int, bool]:
     inner, size = 1, _period_by(part)
     whole = quotient_of(part)
-    for one in _arguments(part) if whole is None else [name for name, _ in whole[0].terms]:
-        inner = _least_common(inner, _period_of(one)[0])
-    forms = _forms(part) if whole is None else [whole[0]]
+    forms = list(_forms(part)) if whole is None else [whole[0]]
+    for form in forms:
+        for name, _ in form.terms:
+            inner = _least_common(inner, _period_of(name)[0])
     own = _missing(forms, size)
     return inner if own is None else own * inner, own is not None
 
@@ -356,12 +357,3 @@ def _forms(part: Atom) -> Iterator[Form]:
             form = form_of(each)
             if form is not None:
                 yield form
-
-
-def _arguments(part: Atom) -> Iterator[object]:
-    """Yield what an atom is computed from, terms of a sum apart."""
-    for each in part.inner[1:]:
-        if isinstance(each, tuple) and not isinstance(each, Atom):
-            yield from (term[0] for term in each if isinstance(term, tuple))
-        else:
-            yield each

@@ -32,6 +32,7 @@ CUT_NUMBERS = "a number of 64 bits that is cut here was run only where 32 hold i
 EXTENDED = (
     "a number that is extended to 64 bits here as an unsigned one was run only where it is not negative"
 )
+SIZES = "what is computed from sizes by sums and shifts here is taken not to wrap around"
 DIVIDED = "a number that is divided here is taken to be one of 31 bits that is not negative"
 NARROW = "numbers of less than 32 bits that are computed here were run only where they do not wrap around"
 MULTIPLES = "a multiple of a symbol that decides here was run only where it does not wrap around"

@@ -79,6 +79,14 @@ class Kept:
         steps = len(self.steps) + 2 * len(self.unsteady)
         return self.modulus, len(self.opened), widened, differing, words, received, variables, steps
 
+    def take_sizes(self, compared: Iterable[tuple[Atom, int]]) -> None:
+        """Take parameters not to be negative, which are compared at a point, or note that some would be taken so."""
+        for name, point in compared:
+            if self.sizes is None:
+                self.signs.add(name)
+            else:
+                self.sizes.setdefault(name, point)
+
     def keep_numbers(self, names: Iterable[Atom]) -> NoReturn:
         """Keep some variables as numbers from now on. Raises RestartError."""
         places = [register_of(name) for name in names]

@@ -34,6 +34,7 @@ from .operations import OTHER_PHASE, Failure
 from .order_state import BLOCKED, OrderState
 from .polls import finds_its_phase
 from .questions import OfReceived, OfStrand, OfVariables, Polled
+from .readings import Given
 from .received import Contents, Receiving
 from .received_uses import Look, Put, Take
 from .repeated_waits import RepeatedWaits
@@ -180,7 +181,7 @@ class Exploration:
         setup: Setup,
         effort: Effort,
         residues: Mapping[Atom, Residue] | None = None,
-        least: Mapping[Atom, int] | None = None,
+        given: Given | None = None,
         words: WordUses | None = None,
         receiving: Receiving | None = None,
     ) -> None:
@@ -188,7 +189,7 @@ class Exploration:
         self._receiving = receiving
         self._automata = automata
         self._roles = roles
-        self.questions = Questions(automata, roles, residues or {}, least)
+        self.questions = Questions(automata, roles, residues or {}, given or Given())
         self._repeated = RepeatedWaits(automata, roles, self.questions, effort)
         self._effort = effort
         self._coming = ComingCopies(roles, setup.number_of)

@@ -45,6 +45,7 @@ from .observers import with_observers
 from .operations import Failure
 from .polls import polls_of_lanes
 from .questions import Below, Named, OfReceived
+from .readings import Given, sizes_of
 from .received import Receiving
 from .received_uses import Uses as ReceivedUses
 from .roles import Role, roles_of
@@ -300,10 +301,15 @@ class _Kernel:
             return Open(_TOO_MUCH, -1)
         least = {**dict.fromkeys(kept.sizes or (), 0), **dict.fromkeys(self.not_empty, 1)}
         exploration = Exploration(
-            automata, roles, setup, self.effort, kept.residues.known, least,
+            automata, roles, setup, self.effort, kept.residues.known, Given(least, kept.sizes is not None),
             words if kept.words.points else None,
             Receiving(uses, roles, self.shape.threads) if uses.are_any else None,
         )  # fmt: skip
+        kept.take_sizes(
+            (name, point)
+            for terms, point in exploration.questions.read_both_ways.items()
+            for name in sizes_of(terms)
+        )
         explored = exploration.run()
         if explored.words:
             return explored.words

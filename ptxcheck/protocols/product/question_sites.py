@@ -40,6 +40,7 @@ from .questions import (
     undivided_question,
 )
 from .reachable_questions import ReachableQuestions
+from .readings import At, Given, read_apart, read_both_ways, reads_unsigned, sizes_of
 from .roles import Role
 
 _MOST_BETWEEN = 16
@@ -67,14 +68,9 @@ class Questions:
         automata: Sequence[Automaton],
         roles: Sequence[Role],
         residues: Mapping[Atom, Residue],
-        least: Mapping[Atom, int] | None = None,
+        given: Given,
     ) -> None:
-        """`least`: what parameters are taken to be at least."""
         self.automata = automata
-        self.given: Mapping[Terms, Interval] = {
-            ((name, 1),): Interval(number) for name, number in (least or {}).items()
-        }
-        """What is known of directions from the start."""
         self.nests: tuple[Nest, ...] = tuple(nest_of(each) for each in automata)
         self.roles = roles
         self._sites: dict[tuple[int, int], Site] = {}
@@ -90,10 +86,15 @@ class Questions:
             each = asked.get(at)
             if isinstance(each, Free) or (isinstance(each, Below) and is_of_group(each)):
                 asked[at] = OfStrand()
-        quotients = related(each for each in asked.values() if isinstance(each, Below))
-        for (number, node_number), each in asked.items():
-            if isinstance(each, Below) and each.terms in quotients:
-                each = undivided_question(each)
+        as_read, self.read_both_ways = self._as_read(asked, given)
+        least = dict(given.least)
+        for terms in self.read_both_ways if given.takes_sizes else ():
+            least = {**dict.fromkeys(sizes_of(terms), 0), **least}
+        self.given: Mapping[Terms, Interval] = {
+            ((name, 1),): Interval(number) for name, number in least.items()
+        }
+        """What is known of directions from the start."""
+        for (number, node_number), each in as_read.items():
             node = automata[number].nodes[node_number]
             if isinstance(each, Below) and each.held:
                 each = named(each, number, automata[number], node, self.nests[number].classes) or Free()
@@ -148,6 +149,29 @@ class Questions:
         of_text = {key for key in self.slopes if round_number(key[0]) is not None}
         for terms, loop in sorted(of_text, key=lambda key: (text_of(key[0]), key[1])):
             self.round_numbers[loop] = (*self.round_numbers.get(loop, ()), terms)
+
+    def _as_read(
+        self, asked: Mapping[At, Asked], given: Given
+    ) -> tuple[Mapping[At, Asked], Mapping[Terms, int]]:
+        """Return questions about quotients as such about what is divided, and each reading of a number by its name.
+
+        And the directions that are read as signed numbers and as unsigned ones, each with a point where it is.
+        """
+        nodes = {at: self.automata[at[0]].nodes[at[1]] for at in asked}
+        quotients = related(each for each in asked.values() if isinstance(each, Below))
+        found = {
+            at: undivided_question(each) if isinstance(each, Below) and each.terms in quotients else each
+            for at, each in asked.items()
+        }
+        both = read_both_ways(found, nodes)
+        for at, each in found.items():
+            if not isinstance(each, Below) or each.terms not in both:
+                continue
+            if each != asked[at] and reads_unsigned(each, nodes[at]):
+                found[at] = asked[at]
+            elif not (given.takes_sizes and sizes_of(each.terms)):
+                found[at] = read_apart(each, nodes[at])
+        return found, both
 
     def place_of_held(self, automaton: int, node: Node, asked: Below) -> tuple[Class, int]:
         """Return where a number is the same that threads hold for a round: a class, and the depth of that round."""

@@ -8,6 +8,7 @@ from ptxcheck.protocols.model.mechanisms import MEANINGS
 from ptxcheck.protocols.product.decisions import AskedAgainError, Decisions
 from ptxcheck.protocols.product.question_sites import Questions
 from ptxcheck.protocols.product.questions import Below, Free, OfStrand, Polled
+from ptxcheck.protocols.product.readings import Given
 from ptxcheck.protocols.product.roles import roles_of
 from ptxcheck.terms.effort import Effort
 
@@ -18,7 +19,7 @@ from .kernels import automaton, of_corpus
 def questions_of(name: str) -> Questions:
     made = automaton(of_corpus(name))
     roles = roles_of(view_of(name).cfg, (made,), MEANINGS, lambda *_: None, (), Effort(6.0))
-    return Questions((made,), roles, {})
+    return Questions((made,), roles, {}, Given())
 
 
 def test_who_asks_again_before_the_others_have_the_answer_is_not_followed() -> None:

@@ -22,7 +22,7 @@ from .lockstep import carried_registers
 from .paths import Plan, Rounds
 from .periods import Family, Period, SizedRun
 from .pumping import Schedule, repeats, schedule_of
-from .shifted import Sizes
+from .shifted import Sizes, reads_signed
 
 _LEAST, _GREATEST = -(1 << 31), (1 << 31) - 1
 _MOST_RUNS = 160
@@ -89,7 +89,8 @@ class AllSizes:
         """Actions of runs that may still be made."""
         self._family = Family(program, size, shape.threads)
         self._runs: list[SizedRun] = []
-        self._relations: set[str] = set()
+        self._reads_signed = False
+        """Whether the number is compared as a signed one, be it where an earlier answer decides."""
         self._schedules: dict[Sizes, Schedule] = {}
 
     def prove(self) -> str | None:
@@ -130,7 +131,7 @@ class AllSizes:
     @property
     def _is_unsigned(self) -> bool:
         """Tell whether negative numbers are, for all that the runs ask, large ones."""
-        return "lt" not in self._relations
+        return not self._reads_signed
 
     def _starts_low_enough(self) -> bool:
         low = self._runs[0].sizes.low
@@ -142,7 +143,11 @@ class AllSizes:
     def _run(self, number: int) -> SizedRun:
         observations = tuple(Observation(self._carried) for _ in range(self._shape.ctas))
         path, protocol = self._execute(SizePlan(Rounds(1), size=self._size, number=number), observations)
-        self._relations.update(condition.relation for condition, _ in path)
+        self._reads_signed |= any(condition.relation == "lt" for condition, _ in path) or any(
+            reads_signed(self._program.cfg.instructions[seen.point], seen, self._size)
+            for observation in observations
+            for seen in observation.comparisons
+        )
         sizes = Sizes()
         for condition, truth in path:
             if len(condition.form.terms) != 1 or condition.form.terms[0][0] != self._size:

@@ -14,6 +14,7 @@ from ...symex.values.approximated_terms import choices_in, may_be_unwritten, unw
 from ...symex.values.assumptions import READ_ALIKE, Assume, unwritten_text
 from ...symex.values.kinds import Kind
 from ...symex.values.lane_arithmetic import condition_of
+from ...symex.values.readings import BothReadings
 from ...symex.values.register_file import set_of
 from ...symex.values.scales import scale_of
 from ...symex.values.substitution import (
@@ -38,6 +39,7 @@ from ...symex.values.symbol import (
     Form,
     Value,
     plus,
+    show_atom,
 )
 from ...symex.values.thread_sets import MOST_PARTS, is_one_value_in, warps_of
 from ...symex.values.trace import (
@@ -102,6 +104,8 @@ class Answers:
     pair: Pair = lambda *_: None
     ways: Ways = field(default_factory=Ways)
     """What the CTAs of the cluster have decided."""
+    readings: BothReadings = field(default_factory=BothReadings)
+    """How the CTAs of the cluster have compared numbers."""
     halts: bool = False
     """Threads stop where they would decide by what they have read from shared memory and nobody has followed."""
 
@@ -133,6 +137,7 @@ class Decider:
         self._rank = rank
         self._decisions = decisions
         self._ways = answers.ways
+        self._readings = answers.readings
         self._choose = answers.choose
         self._follow = answers.follow
         self._settle = answers.settle
@@ -163,6 +168,8 @@ class Decider:
             return None
         if not isinstance(narrow, Form):
             return self.known(narrow, threads)
+        if point >= 0 and not self.speculative:
+            self._note_readings(narrow, point)
         known = self._decisions.truths.get(narrow)
         condition, positive = condition_of(narrow)
         if known is None:
@@ -383,6 +390,7 @@ class Decider:
                 warp &= warp - 1
 
     def _decided(self, value: Form, point: int, stays: bool | None) -> bool:
+        self._note_readings(value, point)
         condition, positive = condition_of(value)
         truth = self._decisions.implied(condition)
         if truth is None and not is_predicate(condition.form) and has_choice(condition.form):
@@ -473,6 +481,12 @@ class Decider:
         if self._renew():
             restated = self._restated
             self._decisions.restate(lambda form: restated.inside(form) if restated.concerns(form) else form)
+
+    def _note_readings(self, truth: Form, point: int) -> None:
+        names = [show_atom(name) for name in self._readings.note(truth)]
+        if names:
+            verb = "is" if len(names) == 1 else "are"
+            self._assume(AssumptionKind.SIZE, f"{' and '.join(names)} {verb} not negative", point)
 
     def _note_multiple(self, condition: Condition, point: int) -> None:
         if is_multiple(condition):

@@ -94,6 +94,16 @@ class _Side:
     """Other symbols are part of it: nothing is known but the factor."""
 
 
+def reads_signed(instruction: Instruction, seen: Comparison, size: Atom) -> bool:
+    """Tell whether a comparison orders numbers by their signs, one of which is computed from the size."""
+    relation = next((m for m in instruction.operation.modifiers if m in _ORDERS), None)
+    if relation is not None and _ORDERS[relation] is _Order.EQUAL:
+        return False
+    sides = (each for each in (seen.left, seen.right) if isinstance(each, Form))
+    is_of_size = any(name.marks & size.mark for side in sides for name, _ in side.terms)
+    return is_of_size and (relation is None or typing_of(instruction.operation).signed)
+
+
 def keeps_truth(
     instruction: Instruction,
     seen: Comparison,

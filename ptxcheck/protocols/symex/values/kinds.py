@@ -93,6 +93,8 @@ class Kind(StrEnum):
     VARIABLE = "variable"
     HELD = "held"
     CONSTANT = "constant"
+    # readings
+    UNSIGNED = "unsigned"
     OPCODE = "opcode"
 
 

@@ -407,12 +407,13 @@ ORDERS = {
     ".gt": (True, True), ".hi": (True, True), ".le": (True, False), ".ls": (True, False),
 }  # fmt: skip
 """Each order as `<`: whether the sides change places, and whether it is `<` itself (True) or its negation."""
+_UNSIGNED = {".lt": ".lo", ".le": ".ls", ".gt": ".hi", ".ge": ".hs"}
 
 
 def symbolic_comparison(relation: str, a: Value, b: Value, width: int, *, signed_operands: bool) -> Value:
     """Return the truth of `a relation b` as a symbol, or a number when both sides cancel.
 
-    A symbol is compared with a number as the type says; two symbols are compared as signed numbers.
+    A symbol is compared with a number as the type says; two are compared as integers, by an order that tells how.
     """
     if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
         return _opaque(Kind.COMPARE, relation, a, b, width, int(signed_operands))
@@ -421,6 +422,7 @@ def symbolic_comparison(relation: str, a: Value, b: Value, width: int, *, signed
     difference = _linear(a, b, -1, width)
     if not isinstance(difference, Form):
         return compare(relation, difference, 0, width, signed_operands=True)
+    relation = relation if signed_operands else _UNSIGNED.get(relation, relation)
     return atom(Kind.CMP, relation, difference.terms, difference.constant)
 
 

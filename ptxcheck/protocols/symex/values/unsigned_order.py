@@ -6,8 +6,8 @@ Argument: linear forms are read as integers (`lane_arithmetic`), and each atom i
 Where a form subtracts, the integer may be below zero, and the unsigned number is then larger than any that is not:
 `a < b` is `a < b` of the integers where neither or both are below zero, else whether it is `b` that is.
 
-Not covered: sums that are larger than their type holds, and a number that is compared as a signed one here and as an
-unsigned one there: for both it is one integer, which is wrong from 2^31 on.
+Not covered: sums that are larger than their type holds. That a number is compared as a signed one somewhere else is
+seen by who decides (`readings`).
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ def ordered(relation: str, a: Value, b: Value, width: int) -> Value:
 
 def _is_less(left: Value, right: Value, width: int) -> Value:
     left_is, right_is = (
-        compare(".lt", each, 0, width, signed_operands=True) if _may_be_below_zero(each) else 0
+        compare(".lo", each, 0, width, signed_operands=True) if _may_be_below_zero(each) else 0
         for each in (left, right)
     )
-    less = compare(".lt", left, right, width, signed_operands=True)
+    less = compare(".lo", left, right, width, signed_operands=True)
     left_is_not = negate(left_is)
     among_equals = logic(Op.AND, less, logic(Op.OR, right_is, left_is_not))
     return logic(Op.OR, logic(Op.AND, right_is, left_is_not), among_equals)

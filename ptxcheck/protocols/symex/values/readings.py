@@ -1,0 +1,66 @@
+"""How comparisons read symbols: as signed numbers, or as unsigned ones. Both are one integer in what decides.
+
+Property: an atom that `BothReadings.note` has returned for none of some predicates is one integer in all of them.
+
+Argument: `a < b` of two symbols is a comparison of integers (`lane_arithmetic`), each atom in it the signed number or
+the unsigned one that the register holds. These are one number below 2^31, and two from there on: where an atom is
+ordered both ways, `i < n` may hold for the one and not for the other.
+
+Not covered: equality, and an unsigned order of a symbol and a number (`Kind.BELOW`), are exact for both readings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import Enum
+
+from .kinds import Kind
+from .lane_arithmetic import ORDERS
+from .symbol import Atom, Form
+from .traversal import walk
+from .wraparound import may_be_negative
+
+_UNSIGNED = frozenset({".lo", ".ls", ".hi", ".hs"})
+
+
+class Reading(Enum):
+    """How a comparison reads a number."""
+
+    SIGNED = "signed"
+    UNSIGNED = "unsigned"
+
+
+def reading_of(comparison: Atom) -> Reading | None:
+    """Return how an order of two symbols reads them, None for anything else."""
+    if comparison.inner_kind is not Kind.CMP or comparison.inner[1] not in ORDERS:
+        return None
+    return Reading.UNSIGNED if comparison.inner[1] in _UNSIGNED else Reading.SIGNED
+
+
+class BothReadings:
+    """The readings of the atoms that predicates order."""
+
+    def __init__(self) -> None:
+        self._read: dict[Atom, Reading] = {}
+        self._told: set[Atom] = set()
+        self._seen: set[Form] = set()
+
+    def note(self, truth: Form) -> Iterator[Atom]:
+        """Yield the atoms that a predicate reads in another way than one before, each once."""
+        if truth in self._seen:
+            return
+        self._seen.add(truth)
+        for comparison in walk(truth.terms):
+            reading = reading_of(comparison)
+            if reading is None:
+                continue
+            (terms, *_) = comparison.inner[2:]
+            assert isinstance(terms, tuple)
+            for name, _ in terms:
+                if self._read.setdefault(name, reading) is not reading and name not in self._told:
+                    self._told.add(name)
+                    if may_be_negative(name):
+                        yield name
+
+
+__all__ = ["BothReadings", "Reading", "reading_of"]

@@ -40,7 +40,7 @@ from .questions import (
     undivided_question,
 )
 from .reachable_questions import ReachableQuestions
-from .readings import At, Given, read_apart, read_both_ways, reads_unsigned, sizes_of
+from .readings import At, Given, read_apart, read_as_naturals, read_both_ways, reads_unsigned, sizes_of
 from .roles import Role
 
 _MOST_BETWEEN = 16
@@ -164,8 +164,10 @@ class Questions:
             for at, each in asked.items()
         }
         both = read_both_ways(found, nodes)
+        naturals = read_as_naturals(self.automata, found, both)
+        both = read_both_ways(found, nodes, naturals)
         for at, each in found.items():
-            if not isinstance(each, Below) or each.terms not in both:
+            if at in naturals or not isinstance(each, Below) or each.terms not in both:
                 continue
             if each != asked[at] and reads_unsigned(each, nodes[at]):
                 found[at] = asked[at]

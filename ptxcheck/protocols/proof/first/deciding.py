@@ -483,8 +483,8 @@ class Decider:
             self._decisions.restate(lambda form: restated.inside(form) if restated.concerns(form) else form)
 
     def _note_readings(self, truth: Form, point: int) -> None:
-        names = [show_atom(name) for name in self._readings.note(truth)]
-        if names:
+        read = (name for name in self._readings.note(truth) if not self.is_positive(Form(((name, 1),))))
+        if names := [*map(show_atom, read)]:
             verb = "is" if len(names) == 1 else "are"
             self._assume(AssumptionKind.SIZE, f"{' and '.join(names)} {verb} not negative", point)
 

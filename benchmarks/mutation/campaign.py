@@ -248,7 +248,7 @@ def _tolerated(verification: Verification) -> Counter[str]:
     places = {(p.flaw.value, p.point) for run in verification.strict for p in run.problems}
     named = (text for kinds in verification.tolerated.values() for text in kinds)
     chosen = (
-        each.text for (kind, _), each in verification.assumptions.items() if kind is AssumptionKind.ELECT
+        each.text for (kind, *_), each in verification.assumptions.items() if kind is AssumptionKind.ELECT
     )
     return Counter([*(flaw for flaw, _ in places), *named, *chosen])
 

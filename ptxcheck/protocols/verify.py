@@ -281,9 +281,8 @@ def _note_loops(program: Program, result: Verification) -> None:
     result.reasons[:0] = endless  # first: a run that takes too many steps may do so for that
     for point in polling_loops(program.cfg, program.definitions):
         text = "what is polled in shared memory is stored there in the end"
-        result.assumptions.setdefault(
-            (AssumptionKind.POLLED, point), Assumption(AssumptionKind.POLLED, text, point)
-        )
+        polled = Assumption(AssumptionKind.POLLED, text, point)
+        result.assumptions.setdefault(polled.key, polled)
 
 
 def _most_threads(function: Function) -> Dim | None:

@@ -136,7 +136,7 @@ def _rests_on(whole: WholeKernel) -> set[AssumptionKind | str]:
     result = whole.result
     tolerated = (each for kinds in result.tolerated.values() for each in kinds)
     provisos = (each.text for found in result.provisos.values() for each in found)
-    return {*(kind for kind, _ in result.assumptions), *provisos, *tolerated}
+    return {*(kind for kind, *_ in result.assumptions), *provisos, *tolerated}
 
 
 def _forbidden(whole: WholeKernel) -> Counter[Flaw]:

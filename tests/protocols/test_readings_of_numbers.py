@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from ptxcheck.protocols.symex.values.comparisons import compared_integers
 from ptxcheck.protocols.symex.values.readings import BothReadings
 from ptxcheck.protocols.symex.values.symbol import Form, atom
-from ptxcheck.protocols.symex.values.unsigned_order import compared_integers
 from ptxcheck.verdict import Property, VerdictKind
 from tests.protocols.machine_runs import kernel
 from tests.protocols.verifying import kind, verified

@@ -36,7 +36,7 @@ from ..symex.slice.layout import Layout
 from ..symex.slice.sliced_program import Program
 from ..symex.values.recurrent_arithmetic import COUNTED
 from ..symex.values.symbol import FROM_GLOBAL, Atom, Form, show_atom, stating_sizes
-from ..symex.values.trace import Assumption, NotFollowedError, Shape
+from ..symex.values.trace import Assumption, AssumptionKey, NotFollowedError, Shape
 from ..symex.values.traversal import walk
 from .congruences import congruence_of
 from .decisions import Questions
@@ -366,20 +366,21 @@ def _shown(
 ) -> Shown:
     """Return what was shown; bytes that are read at points of `handed` are written by nobody else."""
     facts = explored.order.facts
-    assumptions: dict[tuple[object, ...], Assumption] = {}
+    assumptions: dict[AssumptionKey, Assumption] = {}
     of_automata = chain.from_iterable(automaton.assumptions for automaton in questions.automata)
     for each in (*of_automata, *_of_questions(questions, kept.residues.known)):
-        assumptions.setdefault((each.kind, each.point), each)
+        assumptions.setdefault(each.key, each)
+    for point in questions.may_wrap({*(kept.sizes or ()), *not_empty}):
+        wraps = Assumption(AssumptionKind.CUT, _WRAPS, point)
+        assumptions.setdefault(wraps.key, wraps)
     if handed:
         of_words = Assumption(AssumptionKind.SHARED_TABLE, OF_TABLES, min(handed))
-        assumptions.setdefault((of_words.kind, of_words.point), of_words)
+        assumptions.setdefault(of_words.key, of_words)
     for name, point in (kept.sizes or {}).items():
         if name in not_empty:
             continue
-        text = f"{show_atom(name)} is not negative"
-        assumptions.setdefault(
-            (AssumptionKind.SIZE, point, name), Assumption(AssumptionKind.SIZE, text, point)
-        )
+        size = Assumption(AssumptionKind.SIZE, f"{show_atom(name)} is not negative", point)
+        assumptions.setdefault(size.key, size)
     return Shown(
         explored.states, explored.visits, tuple(assumptions.values()), tuple(facts.equations.values()),
         tuple(facts.axioms), setup.provisos, tuple(sorted(not_empty, key=show_atom)), _of_work(not_empty),

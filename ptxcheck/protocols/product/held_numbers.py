@@ -53,7 +53,14 @@ def named(
     terms = [(Atom((Kind.HELD, name), name.differs), factor) for name, factor in form.terms]
     in_order = tuple(sorted(terms, key=lambda term: term[0].digest))
     return Below(
-        in_order, asked.constant, asked.slopes, asked.positive, asked.equal, asked.is_plain, asked.held
+        in_order,
+        asked.constant,
+        asked.slopes,
+        asked.positive,
+        asked.equal,
+        asked.is_plain,
+        asked.changes,
+        asked.held,
     )
 
 

@@ -13,7 +13,7 @@ Not covered: what relates different directions.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -40,7 +40,16 @@ from .questions import (
     undivided_question,
 )
 from .reachable_questions import ReachableQuestions
-from .readings import At, Given, read_apart, read_as_naturals, read_both_ways, reads_unsigned, sizes_of
+from .readings import (
+    At,
+    Given,
+    lowered,
+    read_apart,
+    read_as_naturals,
+    read_both_ways,
+    reads_unsigned,
+    sizes_of,
+)
 from .roles import Role
 
 _MOST_BETWEEN = 16
@@ -173,6 +182,7 @@ class Questions:
                 found[at] = asked[at]
             elif not (given.takes_sizes and sizes_of(each.terms)):
                 found[at] = read_apart(each, nodes[at])
+        self.lowered = lowered(self.automata, found)
         return found, both
 
     def place_of_held(self, automaton: int, node: Node, asked: Below) -> tuple[Class, int]:
@@ -198,6 +208,15 @@ class Questions:
         """Yield what each node asks."""
         for (number, node), site in self._sites.items():
             yield self.automata[number].nodes[node], site.asked
+
+    def may_wrap(self, sizes: Collection[Atom]) -> Iterator[int]:
+        """Yield points where a number is compared that may have wrapped around, unless some sizes are not negative."""
+        for (number, node), site in self._sites.items():
+            asked, question = site.asked, self.automata[number].nodes[node].question
+            if isinstance(asked, Below) and question is not None and (number, node) in self.lowered:
+                names = sizes_of(asked.terms)
+                if not names or not names <= {*sizes}:
+                    yield question.point
 
     def _site(self, number: int, node: Node, asked: Asked) -> Site:
         classes = self.nests[number].classes

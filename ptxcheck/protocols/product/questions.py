@@ -10,8 +10,7 @@ tell of in another way than by a threshold.
 
 Not covered: a size that two loops one after the other are left by is a direction for each; so is one of an inner loop
 in each round of the outer one: there is more freedom than the kernel has. A size with a constant added is compared as
-an integer, also where it wraps around at the end of its range (`x - 1 > 0` for the least `x` there is): a comparison
-does not keep on which of its sides the constant was."""
+an integer: who asks is told (`changes`), as it may wrap around at the end of its range."""
 
 from __future__ import annotations
 
@@ -26,6 +25,7 @@ from ..automata.quotients import undivided, undivided_truncated
 from ..automata.received_values import is_received
 from ..automata.round_names import OF_ROUND, ordinal, ordinals_in
 from ..automata.variables import is_of_variables
+from ..symex.values.comparisons import Change, changes_of
 from ..symex.values.kinds import Kind
 from ..symex.values.lane_arithmetic import condition_of, negate
 from ..symex.values.recurrent_arithmetic import COUNTED
@@ -59,6 +59,8 @@ class Below:
     """It asks whether the direction is the threshold."""
     is_plain: bool = True
     """It is on one size itself, by steps of one: what is compared does not wrap around where the size does not."""
+    changes: Change = Change.NONE
+    """What is done to the direction before it is compared."""
     held: tuple[int, ...] = ()
     """Headers of loops around of which each round has a direction of its own, outermost first."""
 
@@ -214,12 +216,19 @@ def _below(question: Question, residues: Mapping[int, int], modulus: int) -> Bel
         is_equal = positive == (condition.relation == "eq")
         if bound % scale:
             return not is_equal
-        return Below(primitive, bound // scale, slopes, is_equal, True, is_plain, held)
+        return Below(primitive, bound // scale, slopes, is_equal, True, is_plain, held=held)
+    changes = _changes_in(question.truth)
+    is_plain = is_plain and not changes & Change.RAISED
     # scale * direction + ordinals < bound
     if scale > 0:
-        return Below(primitive, -(-bound // scale), slopes, positive, False, is_plain, held)
+        return Below(primitive, -(-bound // scale), slopes, positive, False, is_plain, changes, held)
     # direction > bound / scale, that is, not below the next integer
-    return Below(primitive, bound // scale + 1, slopes, not positive, False, is_plain, held)
+    return Below(primitive, bound // scale + 1, slopes, not positive, False, is_plain, changes, held)
+
+
+def _changes_in(truth: Form) -> Change:
+    """Return what is done to symbols in the order that a predicate is, or the negation of which it is."""
+    return next((changes_of(name) for name in walk(truth.terms) if name.inner_kind is Kind.CMP), Change.NONE)
 
 
 def _fits(primitive: Terms, scale: int, rates: Mapping[int, int]) -> bool:

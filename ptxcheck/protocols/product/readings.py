@@ -19,6 +19,7 @@ from dataclasses import dataclass, field, replace
 
 from ..automata.automaton import Automaton
 from ..automata.nodes import Node
+from ..symex.values.comparisons import Change
 from ..symex.values.kinds import Kind
 from ..symex.values.readings import Reading, reading_of
 from ..symex.values.symbol import Atom, Form
@@ -102,7 +103,8 @@ def _before_it_is_natural(automaton: Automaton, asked: Mapping[int, Below]) -> s
 def _natural_if(asked: Below) -> bool | None:
     """Return the answer that tells that a direction is not negative, None where neither does."""
     is_from_zero_on = asked.constant >= 0 and all(slope >= 0 for _, slope in asked.slopes)
-    return not asked.positive if is_from_zero_on and not asked.equal and not asked.held else None
+    is_exact = is_from_zero_on and not asked.changes
+    return not asked.positive if is_exact and not asked.equal and not asked.held else None
 
 
 def _is_alone(asked: Below) -> bool:
@@ -111,6 +113,15 @@ def _is_alone(asked: Below) -> bool:
         slope > 0 for _, slope in asked.slopes
     )
     return not asked.held and (len(asked.terms) == 1 or (bool(asked.slopes) and is_sum_of_rounds))
+
+
+def lowered(automata: Sequence[Automaton], asked: Mapping[At, Asked]) -> frozenset[At]:
+    """Return the questions before which something is taken away from a number that may be negative there."""
+    found = {
+        at: each for at, each in asked.items() if isinstance(each, Below) and each.changes & Change.LOWERED
+    }
+    naturals = read_as_naturals(automata, asked, {each.terms for each in found.values()})
+    return frozenset(found.keys() - naturals)
 
 
 def sizes_of(terms: Terms) -> frozenset[Atom]:
@@ -142,4 +153,13 @@ def _reading(asked: Below, truth: Form) -> Reading | None:
     return next((reading for reading in map(reading_of, walk(truth.terms)) if reading is not None), None)
 
 
-__all__ = ["At", "Given", "read_apart", "read_as_naturals", "read_both_ways", "reads_unsigned", "sizes_of"]
+__all__ = [
+    "At",
+    "Given",
+    "lowered",
+    "read_apart",
+    "read_as_naturals",
+    "read_both_ways",
+    "reads_unsigned",
+    "sizes_of",
+]

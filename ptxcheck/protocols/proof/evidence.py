@@ -39,10 +39,10 @@ from ..model.outcome import Equation, Flaw, Hang, Problem, Proviso
 from ..model.sync_objects import NamedBarrier
 from ..symex.values.approximated_terms import numbers_wanted, zeros
 from ..symex.values.symbol import Atom, Condition, show_parameter
-from ..symex.values.trace import Assumption, Shape, Trace
+from ..symex.values.trace import Assumption, AssumptionKey, Shape, Trace
 
 _MOST_SHOWN = 4
-BLOCK = (AssumptionKind.BLOCK, -1)
+BLOCK = (AssumptionKind.BLOCK, -1, "")
 """Key of the assumption that the block is the largest that is allowed."""
 _UP_TO_A_HANG = Reason("as far as threads come before the hang: what would come behind it is not judged", -1)
 _IN_ORDER = Reason("in schedules in which actions count in the phases that they are meant for", -1)
@@ -105,7 +105,7 @@ class Verification:
     strict: list[Run] = field(default_factory=list)
     """Runs with what the PTX ISA forbids and released libraries rely on: for pedantic rules."""
     equations: dict[tuple[str, str], Equation] = field(default_factory=dict)
-    assumptions: dict[tuple[AssumptionKind, int], Assumption] = field(default_factory=dict)
+    assumptions: dict[AssumptionKey, Assumption] = field(default_factory=dict)
     required: dict[tuple[str, int], Assumption] = field(default_factory=dict)
     """What sizes and strides have to be, because the kernel goes wrong where there is nothing to do or to read."""
     tolerated: dict[Property, dict[str, Assumption]] = field(default_factory=dict)
@@ -240,7 +240,7 @@ class Verification:
     def reason_of(self, assumption: Assumption) -> Reason:
         """Return an assumption with its source, and with what would state it."""
         source = assumption.kind.source
-        if (assumption.kind, assumption.point) == BLOCK and self.shape is not None:
+        if assumption.key == BLOCK and self.shape is not None:
             block = "x".join(map(str, self.shape.block))
             return Reason(assumption.text, assumption.point, Need.BLOCK, (f"block={block}",), source)
         need = Need.VALUES if assumption.options else Need.NOTHING

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from ptxcheck.protocols.automata.extremes import extremes_in
+from ptxcheck.protocols.symex.values.comparisons import compared_integers
 from ptxcheck.protocols.symex.values.kinds import Kind
 from ptxcheck.protocols.symex.values.lane_arithmetic import choose, compare, subtract
 from ptxcheck.protocols.symex.values.symbol import Form, atom
-from ptxcheck.protocols.symex.values.unsigned_order import compared_integers
 
 SIZE = atom(Kind.PARAM, "n", 0, 4)
 ROUND = atom(Kind.ORDINAL, 4)

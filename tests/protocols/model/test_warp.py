@@ -28,4 +28,4 @@ def test_any_lane_may_be_elected(guard: str, expected: VerdictKind) -> None:
         kernel(ARRIVAL_OF_ELECTED_LANES.format(guard=guard) + WAIT_FOR_PHASE.format(name="0", parity=0))
     )
     assert kind(result, Property.DEADLOCK_FREEDOM) is expected
-    assert [key for key, _ in result.assumptions] == ([AssumptionKind.ELECT] if guard else [])
+    assert [key for key, *_ in result.assumptions] == ([AssumptionKind.ELECT] if guard else [])

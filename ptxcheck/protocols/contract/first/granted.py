@@ -68,7 +68,7 @@ class Granted:
         asked = {
             load
             for load in loads - shown
-            if (AssumptionKind.SHARED_TABLE, load) not in self._result.assumptions
+            if (AssumptionKind.SHARED_TABLE, load, "") not in self._result.assumptions
         }
         if not asked or not is_in_order:
             return shown

@@ -75,6 +75,7 @@ class _Order(Enum):
     EQUAL = "=="
 
 
+_WORD = 32
 _ORDERS = {
     ".lt": _Order.LESS, ".lo": _Order.LESS, ".ge": _Order.LESS, ".hs": _Order.LESS,
     ".le": _Order.LESS_OR_EQUAL, ".ls": _Order.LESS_OR_EQUAL, ".gt": _Order.LESS_OR_EQUAL,
@@ -95,13 +96,14 @@ class _Side:
 
 
 def reads_signed(instruction: Instruction, seen: Comparison, size: Atom) -> bool:
-    """Tell whether a comparison orders numbers by their signs, one of which is computed from the size."""
+    """Tell whether a comparison orders numbers by their signs, or 64 bits, one of which is computed from the size."""
     relation = next((m for m in instruction.operation.modifiers if m in _ORDERS), None)
     if relation is not None and _ORDERS[relation] is _Order.EQUAL:
         return False
     sides = (each for each in (seen.left, seen.right) if isinstance(each, Form))
     is_of_size = any(name.marks & size.mark for side in sides for name, _ in side.terms)
-    return is_of_size and (relation is None or typing_of(instruction.operation).signed)
+    types = typing_of(instruction.operation)
+    return is_of_size and (relation is None or types.signed or types.width > _WORD)
 
 
 def keeps_truth(

@@ -20,10 +20,11 @@ from ..slice.sliced_program import Program
 from ..values import lane_arithmetic as lanes
 from ..values.approximated_terms import unwritten_in
 from ..values.assumptions import Assumptions, unwritten_text
+from ..values.comparisons import loss_of_comparison
 from ..values.register_file import RegisterFile
 from ..values.symbol import Decisions, Form, Value
 from ..values.trace import Shape, ThreadSet
-from ..values.wraparound import CUT_NUMBERS, EXTENDED, may_be_cut
+from ..values.wraparound import COMPARED_WIDE, CUT_NUMBERS, EXTENDED, may_be_cut
 from .decider import Deciders
 from .divergent_collectives import Parted
 from .event_log import EventLog
@@ -118,6 +119,13 @@ class Cta:
         """Note that a symbol is taken to fit into what is stored of it, where it may not."""
         if may_be_cut(value, width):
             self.assume(AssumptionKind.CUT, CUT_NUMBERS, point)
+
+    def note_comparison(self, relation: str, types: Typing, left: Value, right: Value, point: int) -> None:
+        """Note what a comparison takes for granted of the symbols in it."""
+        loss = loss_of_comparison(relation, left, right, types.width, signed_operands=types.signed)
+        sides = [each for each in (left, right) if isinstance(each, Form)]
+        if loss and not (loss == COMPARED_WIDE and all(map(self.decider.is_positive, sides))):
+            self.assume(AssumptionKind.CUT, loss, point)
 
     def note_loss(self, loss: str, types: Typing, values: Sequence[Value], point: int) -> None:
         """Note what an instruction may take from the symbols that it reads."""

@@ -23,12 +23,14 @@ from ....verdict import AssumptionKind
 from ..slice.accesses import is_pointer, is_strong
 from ..slice.constant_words import INITIALISED
 from ..values import lane_arithmetic as lanes
+from ..values.comparisons import sign_extended
 from ..values.kinds import Kind
 from ..values.register_file import lanes_of, set_of
 from ..values.substitution import mapped
 from ..values.symbol import Form, Lanes, Value
 from ..values.trace import OFFSET_MASK, PARAM_WINDOW, RANK_SHIFT, SHARED_WINDOW, ThreadSet
 from ..values.value_ranges import fits
+from ..values.wraparound import WORD
 from .cta import Cta
 from .named_results import ANY, opaque_results, returned_results
 
@@ -54,6 +56,8 @@ def load(cta: Cta, point: int, instruction: Instruction, guard: ThreadSet) -> No
             if types.signed and not isinstance(value, Form):
                 width = cta.program.width_of(register)
                 value = lanes.unsigned(lanes.signed(lanes.unsigned(value, types.width), types.width), width)
+            elif types.signed and isinstance(value, Form) and types.width < WORD:
+                value = sign_extended(value, types.width)
             cta.registers.write(register, guard, value)
 
 

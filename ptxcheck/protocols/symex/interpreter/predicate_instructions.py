@@ -19,13 +19,13 @@ from ....cfg.optypes import typing_of
 from ....ir import Immediate, Instruction, Pair, Register
 from ....opcodes.op import Op
 from ..values import lane_arithmetic as lanes
+from ..values.comparisons import compared_integers
 from ..values.compute import COMPUTE
 from ..values.floating import compared
 from ..values.kinds import Kind
 from ..values.register_file import SplitError
 from ..values.symbol import Form, Value
 from ..values.trace import ThreadSet
-from ..values.unsigned_order import compared_integers
 from .cta import Cta
 
 _ALL_RELATIONS = frozenset(
@@ -54,6 +54,7 @@ def set_predicate(cta: Cta, point: int, instruction: Instruction, guard: ThreadS
     if types.is_integer:
         left, right = _masked(left, types.width), _masked(right, types.width)
         truth = compared_integers(relation, left, right, types.width, signed_operands=types.signed)
+        cta.note_comparison(relation, types, left, right, point)
     elif known is not None:
         truth = known
     elif relation in _OPPOSITES:

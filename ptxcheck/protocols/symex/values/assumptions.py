@@ -2,7 +2,8 @@
 
 Property: what was noted first of a kind at a point stays, in the order in which it came up.
 
-Argument: `Assumptions` keeps a dictionary by kind and point, and never replaces an entry.
+Argument: `Assumptions` keeps a dictionary by kind and point (and text, where that names sizes), and never
+replaces an entry.
 
 Not covered: whether a run needs what it notes: rather too much than too little.
 """
@@ -12,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ....verdict import AssumptionKind
-from .trace import Assumption
+from .trace import Assumption, AssumptionKey
 
 Assume = Callable[[AssumptionKind, str, int], None]
 """Told of each approximation that a verdict rests on: kind, text and point."""
@@ -30,11 +31,12 @@ class Assumptions:
     """The approximations of one CTA in one run."""
 
     def __init__(self) -> None:
-        self._found: dict[tuple[AssumptionKind, int], Assumption] = {}
+        self._found: dict[AssumptionKey, Assumption] = {}
 
     def note(self, kind: AssumptionKind, text: str, point: int) -> None:
         """Note an approximation that a verdict rests on."""
-        self._found.setdefault((kind, point), Assumption(kind, text, point))
+        found = Assumption(kind, text, point)
+        self._found.setdefault(found.key, found)
 
     @property
     def count(self) -> int:

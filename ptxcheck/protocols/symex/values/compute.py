@@ -15,9 +15,9 @@ from collections.abc import Callable, Mapping, Sequence
 from ....cfg.optypes import Typing
 from ....opcodes.op import Op
 from . import lane_arithmetic as lanes
+from .comparisons import compared_integers, has_no_sign, sign_extended
 from .kinds import Kind
 from .symbol import Form, Value
-from .unsigned_order import compared_integers
 from .value_ranges import fits
 
 _REGISTER = 32
@@ -37,14 +37,23 @@ def _mul(types: Typing, a: Value, b: Value) -> Value:
             a, b = sign_extend(a, width, 2 * width), sign_extend(b, width, 2 * width)
         return lanes.multiply(a, b, 2 * width)
     if types.has(".hi"):
+        a, b = _as_typed(types, (a, b))
         return lanes.multiply_high(a, b, types.width, signed_operands=types.signed)
     return lanes.multiply(a, b, width)
+
+
+def _as_typed(types: Typing, sources: Sequence[Value]) -> list[Value]:
+    """Return sources whose symbols are numbers with a sign, where the operation reads them with one in few bits."""
+    is_narrow = types.signed and types.width < 32
+    return [
+        sign_extended(each, types.width) if is_narrow and isinstance(each, Form) else each for each in sources
+    ]
 
 
 def sign_extend(a: Value, source: int, target: int) -> Value:
     """The same signed number in a wider register."""
     if isinstance(a, Form):
-        return a
+        return sign_extended(a, source) if source < 32 else a
     return lanes.unsigned(lanes.signed(a, source), target)
 
 
@@ -63,7 +72,9 @@ def _cvt(types: Typing, sources: Sequence[Value], threads: int) -> Value:
         )
     if isinstance(a, Form):
         narrow = min(target, source)
-        if narrow >= 32 or (target > source and fits(a, source, threads)):
+        is_signed = types.source_signed and source < 32
+        is_whole = has_no_sign(a, source) if is_signed else fits(a, source, threads)
+        if narrow >= 32 or (target > source and is_whole):
             return a
         # The low bits of a number, which a signed type would read as negative ones.
         is_kept = not types.source_signed and (target > source or not types.signed)
@@ -79,9 +90,19 @@ def _cvt(types: Typing, sources: Sequence[Value], threads: int) -> Value:
 
 
 def _shift_right(types: Typing, sources: Sequence[Value], _: int) -> Value:
-    a, n = sources
-    width = types.width
+    (a,) = _as_typed(types, sources[:1])
+    n, width = sources[1], types.width
     return lanes.shift_right(a, n, width, arithmetic=types.signed)
+
+
+def _divide(types: Typing, sources: Sequence[Value], _: int) -> Value:
+    a, b = _as_typed(types, sources)
+    return lanes.divide(a, b, types.width, signed_operands=types.signed)
+
+
+def _remain(types: Typing, sources: Sequence[Value], _: int) -> Value:
+    a, b = _as_typed(types, sources)
+    return lanes.remainder(a, b, types.width, signed_operands=types.signed)
 
 
 def _extreme(types: Typing, sources: Sequence[Value], threads: int, *, largest: bool) -> Value:
@@ -206,12 +227,8 @@ COMPUTE: Mapping[Op, Compute] = {
     Op.XOR: _bitwise(Op.XOR),
     Op.NOT: _not,
     Op.CVT: _cvt,
-    Op.DIV: lambda types, sources, _: lanes.divide(
-        sources[0], sources[1], types.width, signed_operands=types.signed
-    ),
-    Op.REM: lambda types, sources, _: lanes.remainder(
-        sources[0], sources[1], types.width, signed_operands=types.signed
-    ),
+    Op.DIV: _divide,
+    Op.REM: _remain,
     Op.MIN: lambda types, sources, n: _extreme(types, sources, n, largest=False),
     Op.MAX: lambda types, sources, n: _extreme(types, sources, n, largest=True),
     Op.BFE: _bfe,

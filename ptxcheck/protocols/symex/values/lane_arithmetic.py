@@ -481,7 +481,7 @@ def condition_of(value: Form) -> tuple[Condition, bool]:
     if len(value.terms) == 1 and value.terms[0][1] == 1 and not value.constant:
         name = value.terms[0][0]
         if name.kind is Kind.CMP:
-            _, relation, terms, constant = name
+            relation, terms, constant = name[1:4]
             form = Form(terms, constant)  # type: ignore[arg-type]
             return _compared(str(relation), form)
         if name.kind is Kind.BELOW:

@@ -30,6 +30,7 @@ from .symbol import (
     Atom,
     Form,
     Value,
+    atom,
     children,
     plus,
     times,
@@ -47,6 +48,8 @@ Decide = Callable[[Form], bool]
 Known = Callable[[Form], bool | None]
 """Tells what a predicate is that was decided before, None when it was not."""
 
+_PLAIN = 4
+"""Parts of a comparison before which nothing is done to symbols."""
 PREDICATES = frozenset({Kind.CMP, Kind.BELOW, Kind.COMPARE, Kind.SETP})
 LOGIC = {Kind.AND: Op.AND, Kind.OR: Op.OR, Kind.XOR: Op.XOR}
 _CHOICES = frozenset({Kind.SELP, *LOGIC, *PREDICATES, Kind.NOT})
@@ -63,6 +66,14 @@ _DIVISIONS = {Kind.DIV: lanes.divide, Kind.REM: lanes.remainder}
 _SYMBOLIC = frozenset({Kind.MUL, *_DIVISIONS})
 _MOST_NESTED = 80
 _WIDEST = 64
+
+
+def with_changes(truth: Value, changes: tuple[object, ...]) -> Value:
+    """Return a comparison with what is done to symbols before it (`comparisons.Change`); any other value as it is."""
+    if not changes or not isinstance(truth, Form) or len(truth.terms) != 1:
+        return truth
+    name = truth.terms[0][0]
+    return atom(*name, *changes) if name.kind is Kind.CMP and len(name) == _PLAIN else truth
 
 
 def has_choice(value: Form) -> bool:
@@ -328,7 +339,8 @@ class _Rebuild:
         relation, terms, constant = (".lo", *parts[1:3]) if parts[0] == Kind.BELOW else parts[1:4]
         form = self.form(terms, constant)  # type: ignore[arg-type]
         signed = parts[0] == Kind.CMP
-        return lanes.compare(str(relation), form, _number(bound), 32, signed_operands=signed)
+        found = lanes.compare(str(relation), form, _number(bound), 32, signed_operands=signed)
+        return found if parts[0] == Kind.BELOW else with_changes(found, parts[4:])
 
     def _select(self, parts: tuple[object, ...]) -> Value:
         condition = self.part(parts[1])

@@ -151,7 +151,7 @@ class Terms:
             assert isinstance(bound, int)
             bits = _bits_of(Form(terms, constant))  # type: ignore[arg-type]
             return _one_if(Claim("lt", Unsigned(self._sum(terms, constant), bits), bound))
-        relation, terms, constant = parts
+        relation, terms, constant, *_ = parts
         name, bound, holds = _COMPARISONS[str(relation)]
         either = self._either(terms, constant) if name == "eq" else None  # type: ignore[arg-type]
         return _one_if(Claim(name, either or self._sum(terms, constant), bound, holds))

@@ -24,6 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from ....launch import Dim
 from ....verdict import AssumptionKind, Need
@@ -162,6 +163,9 @@ class Event:
     """The innermost side of a branch that the threads are on, None where all threads are together."""
 
 
+AssumptionKey: TypeAlias = tuple[AssumptionKind, int, str]
+
+
 @dataclass(frozen=True, slots=True)
 class Assumption:
     """A named approximation of a run: a verdict that rests on one says so."""
@@ -171,6 +175,11 @@ class Assumption:
     point: int
     options: tuple[str, ...] = ()
     """What `--assume` would say to state it, where it can."""
+
+    @property
+    def key(self) -> AssumptionKey:
+        """What is the same for two of which one says all: those on sizes name the sizes."""
+        return self.kind, self.point, self.text if self.kind is AssumptionKind.SIZE else ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,13 +17,6 @@ from .lane_arithmetic import ORDERS, compare, logic, negate
 from .symbol import Form, Value
 
 
-def compared_integers(relation: str, a: Value, b: Value, width: int, *, signed_operands: bool) -> Value:
-    """Return the truth of a comparison of two integers (see `lane_arithmetic.compare`)."""
-    if signed_operands or relation not in ORDERS:
-        return compare(relation, a, b, width, signed_operands=signed_operands)
-    return ordered(relation, a, b, width)
-
-
 def ordered(relation: str, a: Value, b: Value, width: int) -> Value:
     """Return the truth of an order of two unsigned numbers."""
     has_symbols = isinstance(a, Form) and isinstance(b, Form)

@@ -11,6 +11,7 @@ A place such as `row + (head & 12)` is not known, but which bytes it may be is.
 
 from __future__ import annotations
 
+import re
 from typing import TypeAlias
 
 import numpy as np
@@ -22,6 +23,7 @@ from .trace import ThreadSet
 
 Interval: TypeAlias = tuple[int, int]
 _HALF = 1 << 31
+_SIGNED = re.compile(r"\.([su])(8|16|32|64)")
 
 
 def interval_of(value: Value | object, threads: ThreadSet, count: int) -> Interval | None:
@@ -51,8 +53,20 @@ def interval_of(value: Value | object, threads: ThreadSet, count: int) -> Interv
             if first is None or second is None:
                 return None
             return min(first[0], second[0]), max(first[1], second[1])
+        case (Kind.CVT, str(target), str(source), _):
+            return _converted(target, source)
         case _:
             return _shifted(value)
+
+
+def _converted(target: str, source: str) -> Interval | None:
+    """Return the interval of the low bits of a number, read with a sign; None for any other conversion."""
+    types = [_SIGNED.fullmatch(each) for each in (target, source)]
+    of_less = min((each for each in types if each), key=lambda each: int(each[2]), default=None)
+    if None in types or of_less is None or of_less[1] != "s":
+        return None
+    half = 1 << int(of_less[2]) - 1
+    return -half, half - 1
 
 
 def _shifted(value: tuple[object, ...]) -> Interval | None:

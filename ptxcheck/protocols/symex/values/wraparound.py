@@ -35,6 +35,9 @@ EXTENDED = (
 SIZES = "what is computed from sizes by sums and shifts here is taken not to wrap around"
 DIVIDED = "a number that is divided here is taken to be one of 31 bits that is not negative"
 NARROW = "numbers of less than 32 bits that are computed here were run only where they do not wrap around"
+COMPARED_WIDE = (
+    "a number of 32 bits that is compared here as an unsigned one of 64 was run only where it is not negative"
+)
 MULTIPLES = "a multiple of a symbol that decides here was run only where it does not wrap around"
 
 
@@ -63,7 +66,7 @@ def may_be_negative(name: Atom) -> bool:
         case (Kind.AND, one, other):
             return not any(isinstance(each, int) and 0 <= each < 1 << WORD - 1 for each in (one, other))
         case (Kind.SHR, _, int(bits), int(width)):
-            return not 0 < bits < width
+            return not width - WORD < bits < width
         case (Kind.LOAD | Kind.SHARED | Kind.RECEIVED, _, int(width), *_):
             return width >= WORD
         case _:
@@ -99,11 +102,12 @@ def may_be_cut(value: Value, width: int) -> bool:
     return (
         width <= WORD
         and isinstance(value, Form)
-        and any(map(_is_wide, (leaf.inner for leaf in leaves(value))))
+        and any(map(is_wide, (leaf.inner for leaf in leaves(value))))
     )
 
 
-def _is_wide(inner: tuple[object, ...]) -> bool:
+def is_wide(inner: tuple[object, ...]) -> bool:
+    """Tell whether what an atom is was read as a number of 64 bits."""
     match inner:
         case (Kind.PARAM, _, _, 8) | (
             Kind.LOAD | Kind.SHARED | Kind.RECEIVED | Kind.STRONG | Kind.OWN,

@@ -179,10 +179,10 @@ def test_a_word_that_is_used_again_is_handed_on(place: str) -> None:
 
 def test_a_word_that_another_store_races_with_is_taken_for_granted() -> None:
     raced = told("BESIDE")
-    assert {name for name, _ in raced.assumptions} == {_TABLE}
+    assert {name for name, *_ in raced.assumptions} == {_TABLE}
     hung = told("BESIDE", arrive="")
     assert kind(hung, Property.DEADLOCK_FREEDOM) is VerdictKind.UNKNOWN
-    assert {name for name, _ in hung.assumptions} == {_TABLE}
+    assert {name for name, *_ in hung.assumptions} == {_TABLE}
 
 
 WORD_THAT_IS_WRITTEN_AGAIN = """

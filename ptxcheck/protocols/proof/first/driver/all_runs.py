@@ -198,7 +198,7 @@ class Verifier:
         self._elect_others()
         result.complete, result.for_all = True, shown.text
         for assumption in shown.assumptions if result.required else (*shown.assumptions, *shown.of_work):
-            result.assumptions.setdefault((assumption.kind, assumption.point), assumption)
+            result.assumptions.setdefault(assumption.key, assumption)
         for equation in shown.equations:
             result.equations.setdefault((str(equation.expected), str(equation.completed)), equation)
         self._note_provisos(shown.provisos)
@@ -270,9 +270,8 @@ class Verifier:
             if not attempt.outcome.problems:
                 return
         text = "elect.sync chooses the lowest lane that takes part"
-        self._result.assumptions[AssumptionKind.ELECT, elections[0]] = Assumption(
-            AssumptionKind.ELECT, text, elections[0]
-        )
+        elected = Assumption(AssumptionKind.ELECT, text, elections[0])
+        self._result.assumptions[elected.key] = elected
 
     def _extend_to_all_sizes(self, coverage: Coverage) -> None:
         """Look for a reason why what was shown for some trip counts holds for all."""
@@ -464,7 +463,7 @@ class Verifier:
         granted = self._granted.of(attempt, is_in_order=not outcome.problems)
         for assumption in granted:
             if assumption.kind is not AssumptionKind.UNDEFINED:
-                self._result.assumptions.setdefault((assumption.kind, assumption.point), assumption)
+                self._result.assumptions.setdefault(assumption.key, assumption)
         self._tolerances.note_registers(attempt.protocol)
         self._tolerances.note_ended(attempt.protocol)
         self._tolerances.note_lanes(attempt.traces)

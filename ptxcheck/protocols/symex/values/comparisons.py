@@ -1,0 +1,128 @@
+"""Comparisons of integers that are symbols, and where the integer is not the number that the register holds.
+
+Property: `compared_integers` is the truth of a comparison for all numbers that its symbols may be, but for what
+`changes_of` tells of its result and `loss_of_comparison` of its sides.
+
+Argument: a form is an integer; the register holds it modulo 2^width. What a symbol of less than 32 bits is as a signed
+number, or of 64 bits that are cut, is not followed where its sign may be set: the comparison is a symbol of its own
+then. A number that is taken away from a signed symbol wraps around only where that may be negative, one that is added
+only where it may be large: the result is marked with which of both is so. Where both sides have a symbol in common that
+cancels, and where one of 32 bits is compared as an unsigned number of 64, what that takes for granted is noted at once.
+
+Not covered: what loops count, and numbers of 64 bits, are taken not to wrap around.
+"""
+
+from __future__ import annotations
+
+from enum import IntFlag
+
+from .kinds import Kind
+from .lane_arithmetic import ORDERS, compare, opaque
+from .recurrent_arithmetic import COUNTED
+from .substitution import with_changes
+from .symbol import Atom, Form, Value
+from .unsigned_order import ordered
+from .value_ranges import interval_of
+from .wraparound import COMPARED_WIDE, SIZES, WORD, is_wide, may_be_negative
+
+_COUNTERS = COUNTED | {Kind.VARIABLE, Kind.HELD}
+
+
+class Change(IntFlag):
+    """What is done to a symbol on its side of a comparison."""
+
+    NONE = 0
+    LOWERED = 1
+    """Something is taken away from it: exact where it is not negative."""
+    RAISED = 2
+    """Something is added to it."""
+
+
+def compared_integers(relation: str, a: Value, b: Value, width: int, *, signed_operands: bool) -> Value:
+    """Return the truth of a comparison of two integers (see `lane_arithmetic.compare`)."""
+    if relation not in ORDERS or not (isinstance(a, Form) or isinstance(b, Form)):
+        return compare(relation, a, b, width, signed_operands=signed_operands)
+    if not signed_operands:
+        return _marked(ordered(relation, a, b, width), _changes(a, b) & Change.RAISED)
+    if width <= WORD and any(_may_have_sign(each, width) for each in (a, b) if isinstance(each, Form)):
+        return opaque(Kind.COMPARE, relation, a, b, width, int(signed_operands))
+    return _marked(compare(relation, a, b, width, signed_operands=True), _changes(a, b))
+
+
+def changes_of(comparison: Atom) -> Change:
+    """Return what is done to symbols in a comparison before they are compared."""
+    parts = comparison.inner
+    return Change(int(str(parts[4]))) if parts[0] == Kind.CMP and len(parts) > 4 else Change.NONE
+
+
+def open_atoms(form: Form) -> frozenset[Atom]:
+    """Return the numbers of 32 bits in a form that may be any, and are no counters of loops."""
+    return frozenset(
+        name for name, _ in form.terms
+        if name.inner_kind not in _COUNTERS and not is_wide(name.inner) and may_be_negative(name)
+    )  # fmt: skip
+
+
+def loss_of_comparison(relation: str, a: Value, b: Value, width: int, *, signed_operands: bool) -> str:
+    """Return what an order takes for granted of its sides besides, "" for nothing."""
+    sides = [each for each in (a, b) if isinstance(each, Form)]
+    if relation not in ORDERS or not sides:
+        return ""
+    if len(sides) == 2 and a != b and open_atoms(sides[0]) & open_atoms(sides[1]):
+        return SIZES
+    if width > WORD and not signed_operands and any(map(_is_of_words, sides)):
+        return COMPARED_WIDE
+    return ""
+
+
+def has_no_sign(form: Form, width: int) -> bool:
+    """Tell whether a number is the same with and without its sign, as one of some bits."""
+    ends = _ends(form)
+    return ends is not None and ends[0] >= -(1 << width - 1) and ends[1] < 1 << width - 1
+
+
+def _may_have_sign(form: Form, width: int) -> bool:
+    """Tell whether the integer that a form is may be another number as a signed one of some bits.
+
+    One that nothing bounds is taken for a number of a register.
+    """
+    return not has_no_sign(form, width) and (width < WORD or _ends(form) is not None)
+
+
+def sign_extended(form: Form, width: int) -> Form:
+    """Return the signed number that the low bits of a symbol are."""
+    return form if has_no_sign(form, width) else opaque(Kind.CVT, ".s32", f".s{width}", form)
+
+
+def _ends(form: Form) -> tuple[int, int] | None:
+    return None if form.differs else interval_of(form, 0, 0)
+
+
+def _is_of_words(form: Form) -> bool:
+    return bool(open_atoms(form)) and not any(is_wide(name.inner) for name, _ in form.terms)
+
+
+def _changes(a: Value, b: Value) -> Change:
+    return _change(a) | _change(b)
+
+
+def _change(side: Value) -> Change:
+    if not isinstance(side, Form) or side.differs or not open_atoms(side):
+        return Change.NONE
+    if has_no_sign(side, WORD):
+        return Change.NONE
+    is_lowered = side.constant < 0 or any(factor < 0 for _, factor in side.terms)
+    return (Change.LOWERED if is_lowered else Change.NONE) | (
+        Change.RAISED if side.constant > 0 else Change.NONE
+    )
+
+
+def _marked(truth: Value, changes: Change) -> Value:
+    if not changes:
+        return truth
+    return with_changes(truth, (int(changes),))
+
+
+__all__ = [
+    "Change", "changes_of", "compared_integers", "has_no_sign", "loss_of_comparison", "open_atoms", "sign_extended",
+]  # fmt: skip

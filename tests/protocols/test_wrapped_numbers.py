@@ -73,6 +73,35 @@ HANGS: dict[str, tuple[str, str]] = {
         "sub.s32 %r10, %r1, 8;" + rounds("A", "s32", "%r10"), rounds("B", "s32", "%r1", first=8)
     ),
     "one more is less": (once("add.u32 %r10, %r1, 1; setp.le.s32 %p1, %r10, %r1;"), ALWAYS),
+    "equal to one more, in 64 bits": (
+        once("add.s32 %r10, %r1, 1; cvt.s64.s32 %rd1, %r10; setp.eq.s64 %p1, %rd1, 2147483648;"),
+        once("setp.eq.s32 %p1, %r1, 2147483647;"),
+    ),
+    "rounds up to one more, in 64 bits": (
+        "add.s32 %r10, %r1, 1; cvt.s64.s32 %rd1, %r10; mov.u64 %rd2, 0;"
+        "A: setp.eq.s64 %p1, %rd2, %rd1; @%p1 bra END; barrier.sync 1, 64; add.s64 %rd2, %rd2, 1; bra A;",
+        "mov.u32 %r3, 0; B: setp.gt.u32 %p1, %r3, %r1; @%p1 bra END; barrier.sync 1, 64;"
+        "add.u32 %r3, %r3, 1; bra B;",
+    ),
+    "the larger of a number and one more": (
+        once("add.s32 %r10, %r1, 1; max.s32 %r10, %r10, %r1; sub.s32 %r10, %r10, %r1; setp.ne.s32 %p1, %r10, 1;"),
+        ALWAYS,
+    ),
+    "16 bits with their sign by shifts": (
+        once("shl.b32 %r10, %r1, 16; shr.s32 %r10, %r10, 16; setp.ne.s32 %p1, %r10, %r1;"), ALWAYS
+    ),
+    "a quotient of a multiple": (
+        once("mul.lo.s32 %r10, %r1, 4; div.s32 %r10, %r10, 4; setp.ne.s32 %p1, %r10, %r1;"), ALWAYS
+    ),
+    "a quotient of a sum": (
+        once("sub.s32 %r10, %r1, 8; shr.s32 %r10, %r10, 3; setp.lt.s32 %p1, %r10, 1;"),
+        once("setp.lt.s32 %p1, %r1, 16;"),
+    ),
+    "an unsigned order of known numbers": (
+        "setp.ne.u32 %p2, %r1, 4294967295; @%p2 bra END; setp.ne.u32 %p2, %r4, 0; @%p2 bra END;"
+        "setp.lt.u32 %p1, %r4, %r1; @!%p1 bra END; barrier.sync 1, 64;",
+        "",
+    ),
     "a sum is less": (once("mov.u32 %r10, %ctaid.x; add.u32 %r10, %r10, %r1; setp.lt.u32 %p1, %r10, %r1;"), ALWAYS),
 }  # fmt: skip
 

@@ -34,6 +34,7 @@ from ..order.same_instruction_stores import Stores
 from ..symex.interpreter.shared_numbers import OF_TABLES
 from ..symex.slice.layout import Layout
 from ..symex.slice.sliced_program import Program
+from ..symex.values.kinds import Kind
 from ..symex.values.recurrent_arithmetic import COUNTED
 from ..symex.values.symbol import FROM_GLOBAL, Atom, Form, show_atom, stating_sizes
 from ..symex.values.trace import Assumption, AssumptionKey, NotFollowedError, Shape
@@ -404,12 +405,21 @@ def _of_questions(questions: Questions, residues: Mapping[Atom, Residue]) -> Ite
         point = node.question.point
         if isinstance(asked, Below | Named | OfReceived) and node.question.truth.origin & FROM_GLOBAL:
             yield Assumption(AssumptionKind.GLOBAL_LOAD, _LOADS, point)
-        if (
-            isinstance(asked, Below)
-            and asked.terms
-            and not (asked.is_plain or _comes_to_equal(asked, residues))
-        ):
+        is_wrapping = (
+            not (asked.is_plain or _comes_to_equal(asked, residues))
+            if isinstance(asked, Below) and asked.terms
+            else isinstance(asked, Named | OfReceived) and any(map(_is_of_sum, walk(asked.truth.terms)))
+        )
+        if is_wrapping:
             yield Assumption(AssumptionKind.CUT, _WRAPS, point)
+
+
+def _is_of_sum(comparison: Atom) -> bool:
+    """Tell whether a sum or a multiple is ordered."""
+    if comparison.inner_kind not in (Kind.CMP, Kind.BELOW):
+        return False
+    terms = comparison.inner[2 if comparison.inner_kind is Kind.CMP else 1]
+    return len(terms) > 1 or abs(terms[0][1]) != 1  # type: ignore[arg-type,index]
 
 
 def _comes_to_equal(asked: Below, residues: Mapping[Atom, Residue]) -> bool:

@@ -216,6 +216,7 @@ def _below(question: Question, residues: Mapping[int, int], modulus: int) -> Bel
         is_equal = positive == (condition.relation == "eq")
         if bound % scale:
             return not is_equal
+        is_plain = is_plain and not _changes_in(question.truth)
         return Below(primitive, bound // scale, slopes, is_equal, True, is_plain, held=held)
     changes = _changes_in(question.truth)
     is_plain = is_plain and not changes & Change.RAISED

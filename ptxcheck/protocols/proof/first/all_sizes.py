@@ -15,6 +15,7 @@ from ....ir import Register
 from ...model.actions import Protocol
 from ...symex.interpreter.observation import Observation
 from ...symex.slice.sliced_program import Program
+from ...symex.values.comparisons import Change, changes_between
 from ...symex.values.symbol import Atom, Condition, show_atom
 from ...symex.values.trace import Shape
 from .deciding import Question
@@ -89,6 +90,8 @@ class AllSizes:
         """Actions of runs that may still be made."""
         self._family = Family(program, size, shape.threads)
         self._runs: list[SizedRun] = []
+        self._may_wrap = False
+        """Whether a number is compared that wraps around for some sizes, of which the runs tell nothing."""
         self._reads_signed = False
         """Whether the number is compared as a signed one, be it where an earlier answer decides."""
         self._schedules: dict[Sizes, Schedule] = {}
@@ -96,9 +99,10 @@ class AllSizes:
     def prove(self) -> str | None:
         """Return why what the runs show holds for all sizes, None when that is not known."""
         try:
-            return self._prove()
+            reason = self._prove()
         except OtherDecisionError:
             return None
+        return None if self._may_wrap else reason
 
     def _prove(self) -> str | None:
         below = self._run(self._least)
@@ -138,7 +142,7 @@ class AllSizes:
         return self._is_unsigned or low is None or low <= _LEAST
 
     def _is_over(self) -> bool:
-        return self._left <= 0 or len(self._runs) >= _MOST_RUNS or self._is_spent()
+        return self._may_wrap or self._left <= 0 or len(self._runs) >= _MOST_RUNS or self._is_spent()
 
     def _run(self, number: int) -> SizedRun:
         observations = tuple(Observation(self._carried) for _ in range(self._shape.ctas))
@@ -153,6 +157,10 @@ class AllSizes:
             if len(condition.form.terms) != 1 or condition.form.terms[0][0] != self._size:
                 raise OtherDecisionError
             sizes = sizes.cut(condition, truth, number)
+        for seen in (seen for each in observations for seen in each.comparisons):
+            changes = changes_between(seen.left, seen.right)
+            is_natural = sizes.low is not None and sizes.low >= 0
+            self._may_wrap |= bool(changes & Change.RAISED or (changes and not is_natural))
         self._left -= sum(len(strand.actions) for strand in protocol.strands)
         run = SizedRun(sizes, protocol, observations)
         self._runs.append(run)

@@ -12,7 +12,7 @@ from ...symex.slice.sliced_program import Program
 from ...symex.values import lane_arithmetic as lanes
 from ...symex.values.approximated_terms import choices_in, may_be_unwritten, unwritten_in
 from ...symex.values.assumptions import READ_ALIKE, Assume, unwritten_text
-from ...symex.values.comparisons import Change, changes_of, open_atoms
+from ...symex.values.comparisons import may_have_wrapped
 from ...symex.values.kinds import Kind
 from ...symex.values.lane_arithmetic import condition_of
 from ...symex.values.readings import BothReadings
@@ -49,7 +49,6 @@ from ...symex.values.trace import (
     Shape,
     ThreadSet,
 )
-from ...symex.values.traversal import walk
 from ...symex.values.wraparound import (
     MULTIPLES,
     SIZES,
@@ -485,23 +484,12 @@ class Decider:
             restated = self._restated
             self._decisions.restate(lambda form: restated.inside(form) if restated.concerns(form) else form)
 
-    def _note_wraps(self, truth: Form, point: int) -> None:
-        """Note where a number is compared that may have wrapped around as something was added or taken away."""
-        for comparison in walk(truth.terms):
-            changes = changes_of(comparison)
-            if not changes:
-                continue
-            names = open_atoms(Form(comparison.inner[2]))  # type: ignore[arg-type]
-            is_natural = all(self.is_positive(Form(((name, 1),))) for name in names)
-            if changes & Change.RAISED or not is_natural:
-                self._assume(AssumptionKind.CUT, SIZES, point)
-
     def _note_readings(self, truth: Form, point: int) -> None:
-        self._note_wraps(truth, point)
-        read = (name for name in self._readings.note(truth) if not self.is_positive(Form(((name, 1),))))
-        if names := [*map(show_atom, read)]:
-            verb = "is" if len(names) == 1 else "are"
-            self._assume(AssumptionKind.SIZE, f"{' and '.join(names)} {verb} not negative", point)
+        if may_have_wrapped(truth, self.is_positive):
+            self._assume(AssumptionKind.CUT, SIZES, point)
+        for name in self._readings.note(truth):
+            if not self.is_positive(Form(((name, 1),))):
+                self._assume(AssumptionKind.SIZE, f"{show_atom(name)} is not negative", point)
 
     def _note_multiple(self, condition: Condition, point: int) -> None:
         if is_multiple(condition):

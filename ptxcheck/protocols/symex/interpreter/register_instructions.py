@@ -45,6 +45,8 @@ def perform(cta: Cta, point: int, instruction: Instruction, guard: ThreadSet) ->
     ]  # fmt: skip
     if step.loss:
         cta.note_loss(step.loss, step.types, values, point)
+    if step.is_order:
+        cta.note_comparison(".lt", step.types, values[0], values[1], point)
     result = step.function(step.types, values, cta.threads)
     cta.registers.write(step.target, guard, result if type(result) is int else lanes.settle(result))
 

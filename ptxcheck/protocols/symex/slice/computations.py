@@ -41,6 +41,8 @@ class Computation:
     sources: tuple[int | Operand, ...]
     loss: str
     """What symbols may lose by it, or ""."""
+    is_order: bool
+    """It chooses by which one is less."""
 
 
 def is_exact(instruction: Instruction) -> bool:
@@ -73,4 +75,4 @@ def computation_of(instruction: Instruction) -> Computation | None:
         else source
         for position, source in enumerate(sources)
     )
-    return Computation(function, types, target, read, loss_of(op, types))
+    return Computation(function, types, target, read, loss_of(op, types), op in (Op.MIN, Op.MAX))

@@ -9,18 +9,22 @@ then. A number that is taken away from a signed symbol wraps around only where t
 only where it may be large: the result is marked with which of both is so. Where both sides have a symbol in common that
 cancels, and where one of 32 bits is compared as an unsigned number of 64, what that takes for granted is noted at once.
 
-Not covered: what loops count, and numbers of 64 bits, are taken not to wrap around.
+Not covered: what loops count, and numbers of 64 bits, are taken not to wrap around. What cancels in 64 bits before it
+is compared (`sext(n + 1) - sext(n)`), a sign-extended number that is masked to 32 bits, and an unsigned order of
+numbers of which earlier answers leave a few: these are compared as integers, and nothing is noted.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import IntFlag
 
 from .kinds import Kind
 from .lane_arithmetic import ORDERS, compare, opaque
 from .recurrent_arithmetic import COUNTED
 from .substitution import with_changes
-from .symbol import Atom, Form, Value
+from .symbol import MOVED, Atom, Form, Value
+from .traversal import walk
 from .unsigned_order import ordered
 from .value_ranges import interval_of
 from .wraparound import COMPARED_WIDE, SIZES, WORD, is_wide, may_be_negative
@@ -41,18 +45,33 @@ class Change(IntFlag):
 def compared_integers(relation: str, a: Value, b: Value, width: int, *, signed_operands: bool) -> Value:
     """Return the truth of a comparison of two integers (see `lane_arithmetic.compare`)."""
     if relation not in ORDERS or not (isinstance(a, Form) or isinstance(b, Form)):
-        return compare(relation, a, b, width, signed_operands=signed_operands)
+        truth = compare(relation, a, b, width, signed_operands=signed_operands)
+        return _marked(truth, changes_between(a, b)) if width > WORD else truth
     if not signed_operands:
-        return _marked(ordered(relation, a, b, width), _changes(a, b) & Change.RAISED)
+        return _marked(ordered(relation, a, b, width), changes_between(a, b) & Change.RAISED)
     if width <= WORD and any(_may_have_sign(each, width) for each in (a, b) if isinstance(each, Form)):
         return opaque(Kind.COMPARE, relation, a, b, width, int(signed_operands))
-    return _marked(compare(relation, a, b, width, signed_operands=True), _changes(a, b))
+    return _marked(compare(relation, a, b, width, signed_operands=True), changes_between(a, b))
 
 
 def changes_of(comparison: Atom) -> Change:
     """Return what is done to symbols in a comparison before they are compared."""
     parts = comparison.inner
     return Change(int(str(parts[4]))) if parts[0] == Kind.CMP and len(parts) > 4 else Change.NONE
+
+
+def may_have_wrapped(truth: Form, is_positive: Callable[[Form], bool]) -> bool:
+    """Tell whether what a predicate compares may have wrapped around as something was added or taken away."""
+    if truth.origin & MOVED:
+        return True
+    for comparison in walk(truth.terms):
+        changes = changes_of(comparison)
+        if changes & Change.RAISED:
+            return True
+        names = open_atoms(Form(comparison.inner[2])) if changes else ()  # type: ignore[arg-type]
+        if not all(is_positive(Form(((name, 1),))) for name in names):
+            return True
+    return False
 
 
 def open_atoms(form: Form) -> frozenset[Atom]:
@@ -64,13 +83,13 @@ def open_atoms(form: Form) -> frozenset[Atom]:
 
 
 def loss_of_comparison(relation: str, a: Value, b: Value, width: int, *, signed_operands: bool) -> str:
-    """Return what an order takes for granted of its sides besides, "" for nothing."""
+    """Return what a comparison takes for granted of its sides besides, "" for nothing."""
     sides = [each for each in (a, b) if isinstance(each, Form)]
-    if relation not in ORDERS or not sides:
+    if not sides or (relation not in ORDERS and width <= WORD):
         return ""
-    if len(sides) == 2 and a != b and open_atoms(sides[0]) & open_atoms(sides[1]):
-        return SIZES
-    if width > WORD and not signed_operands and any(map(_is_of_words, sides)):
+    if len(sides) == 2 and open_atoms(sides[0]) & open_atoms(sides[1]):
+        return SIZES if a != b or (width > WORD and changes_between(a, b)) else ""
+    if width > WORD and relation in ORDERS and not signed_operands and any(map(_is_of_words, sides)):
         return COMPARED_WIDE
     return ""
 
@@ -84,9 +103,10 @@ def has_no_sign(form: Form, width: int) -> bool:
 def _may_have_sign(form: Form, width: int) -> bool:
     """Tell whether the integer that a form is may be another number as a signed one of some bits.
 
-    One that nothing bounds is taken for a number of a register.
+    One that nothing bounds is taken for a number of a register, and so is what is added to one or multiplied.
     """
-    return not has_no_sign(form, width) and (width < WORD or _ends(form) is not None)
+    is_cut = len(form.terms) == 1 and form.terms[0][1] == 1 and not form.constant and _ends(form) is not None
+    return not has_no_sign(form, width) and (width < WORD or is_cut)
 
 
 def sign_extended(form: Form, width: int) -> Form:
@@ -102,15 +122,19 @@ def _is_of_words(form: Form) -> bool:
     return bool(open_atoms(form)) and not any(is_wide(name.inner) for name, _ in form.terms)
 
 
-def _changes(a: Value, b: Value) -> Change:
+def changes_between(a: Value, b: Value) -> Change:
+    """Return what is done to the symbols on both sides of a comparison."""
     return _change(a) | _change(b)
 
 
 def _change(side: Value) -> Change:
-    if not isinstance(side, Form) or side.differs or not open_atoms(side):
+    is_bounded = isinstance(side, Form) and _ends(side) is not None
+    if not isinstance(side, Form) or side.differs or not (is_bounded or open_atoms(side)):
         return Change.NONE
     if has_no_sign(side, WORD):
         return Change.NONE
+    if is_bounded:
+        return Change.RAISED
     is_lowered = side.constant < 0 or any(factor < 0 for _, factor in side.terms)
     return (Change.LOWERED if is_lowered else Change.NONE) | (
         Change.RAISED if side.constant > 0 else Change.NONE
@@ -124,5 +148,6 @@ def _marked(truth: Value, changes: Change) -> Value:
 
 
 __all__ = [
-    "Change", "changes_of", "compared_integers", "has_no_sign", "loss_of_comparison", "open_atoms", "sign_extended",
+    "Change", "changes_between", "changes_of", "compared_integers", "has_no_sign", "loss_of_comparison",
+    "may_have_wrapped", "open_atoms", "sign_extended",
 ]  # fmt: skip

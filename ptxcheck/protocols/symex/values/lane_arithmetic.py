@@ -408,13 +408,11 @@ ORDERS = {
 }  # fmt: skip
 """Each order as `<`: whether the sides change places, and whether it is `<` itself (True) or its negation."""
 _UNSIGNED = {".lt": ".lo", ".le": ".ls", ".gt": ".hi", ".ge": ".hs"}
+UNSIGNED_ORDERS = frozenset(_UNSIGNED.values())
 
 
 def symbolic_comparison(relation: str, a: Value, b: Value, width: int, *, signed_operands: bool) -> Value:
-    """Return the truth of `a relation b` as a symbol, or a number when both sides cancel.
-
-    A symbol is compared with a number as the type says; two are compared as integers, by an order that tells how.
-    """
+    """Return the truth of `a relation b` as a symbol, or a number; two symbols are compared as integers."""
     if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
         return _opaque(Kind.COMPARE, relation, a, b, width, int(signed_operands))
     if not signed_operands and relation not in _EQUALITIES and (isinstance(a, int) or isinstance(b, int)):

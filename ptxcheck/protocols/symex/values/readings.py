@@ -6,7 +6,8 @@ Argument: `a < b` of two symbols is a comparison of integers (`lane_arithmetic`)
 the unsigned one that the register holds. These are one number below 2^31, and two from there on: where an atom is
 ordered both ways, `i < n` may hold for the one and not for the other.
 
-Not covered: equality, and an unsigned order of a symbol and a number (`Kind.BELOW`), are exact for both readings.
+Not covered: equality with a number below 2^31, and an unsigned order of a symbol and a number (`Kind.BELOW`), are exact
+for both readings.
 """
 
 from __future__ import annotations
@@ -15,12 +16,12 @@ from collections.abc import Iterator
 from enum import Enum
 
 from .kinds import Kind
-from .lane_arithmetic import ORDERS
+from .lane_arithmetic import ORDERS, UNSIGNED_ORDERS
 from .symbol import Atom, Form
 from .traversal import walk
 from .wraparound import may_be_negative
 
-_UNSIGNED = frozenset({".lo", ".ls", ".hi", ".hs"})
+_HALF = 1 << 31
 
 
 class Reading(Enum):
@@ -31,10 +32,26 @@ class Reading(Enum):
 
 
 def reading_of(comparison: Atom) -> Reading | None:
-    """Return how an order of two symbols reads them, None for anything else."""
-    if comparison.inner_kind is not Kind.CMP or comparison.inner[1] not in ORDERS:
+    """Return how an order of two symbols reads them, None for anything else.
+
+    That a symbol is a negative number, or one that is too large for a signed one, reads it, too.
+    """
+    if comparison.inner_kind is not Kind.CMP:
         return None
-    return Reading.UNSIGNED if comparison.inner[1] in _UNSIGNED else Reading.SIGNED
+    if comparison.inner[1] not in ORDERS:
+        return _of_equality(comparison)
+    return Reading.UNSIGNED if comparison.inner[1] in UNSIGNED_ORDERS else Reading.SIGNED
+
+
+def _of_equality(comparison: Atom) -> Reading | None:
+    terms, constant = comparison.inner[2:4]
+    assert isinstance(terms, tuple)
+    assert isinstance(constant, int)
+    ((_, factor), *others) = terms
+    number = -constant * factor
+    if others or abs(factor) != 1 or 0 <= number < _HALF:
+        return None
+    return Reading.SIGNED if number < 0 else Reading.UNSIGNED
 
 
 class BothReadings:

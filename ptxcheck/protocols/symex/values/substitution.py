@@ -338,9 +338,19 @@ class _Rebuild:
         bound = parts[3] if parts[0] == Kind.BELOW else 0
         relation, terms, constant = (".lo", *parts[1:3]) if parts[0] == Kind.BELOW else parts[1:4]
         form = self.form(terms, constant)  # type: ignore[arg-type]
+        if parts[0] == Kind.CMP and relation in lanes.UNSIGNED_ORDERS and isinstance(form, int):
+            assert isinstance(terms, tuple)
+            assert isinstance(constant, int)
+            form = constant + sum(factor * self._without_sign(name) for name, factor in terms)
+            return int(lanes.compare(str(relation), max(-1, min(form, 1)), 0, 32, signed_operands=True))  # type: ignore[arg-type]
         signed = parts[0] == Kind.CMP
         found = lanes.compare(str(relation), form, _number(bound), 32, signed_operands=signed)
         return found if parts[0] == Kind.BELOW else with_changes(found, parts[4:])
+
+    def _without_sign(self, name: Atom) -> int:
+        number = self.part(name)
+        assert isinstance(number, int)
+        return number & lanes.mask_of(32) if number < 0 or number >> 63 else number
 
     def _select(self, parts: tuple[object, ...]) -> Value:
         condition = self.part(parts[1])

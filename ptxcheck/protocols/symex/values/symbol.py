@@ -37,9 +37,9 @@ LANE, WARP = 1, 2
 """Bits of `differs`: the lanes of a warp may hold different numbers; equal lanes of different warps may."""
 
 
-FROM_SHARED, FROM_GLOBAL, INEXACT, CHOSEN, VARYING = 1, 2, 4, 8, 16
+FROM_SHARED, FROM_GLOBAL, INEXACT, CHOSEN, VARYING, MOVED = 1, 2, 4, 8, 16, 32
 """Bits of `origin`: loaded from shared memory, from global memory; left behind by code that was not followed; chosen by
-a predicate; computed from variables of automata."""
+a predicate; computed from variables of automata; a quotient, or such, of a sum that a register may not hold."""
 LOOPS = {
     0: Kind.LOOP,
     FROM_SHARED: Kind.LOOP_SHARED,
@@ -53,6 +53,23 @@ _ORIGINS = {
     Kind.SHARED: FROM_SHARED, Kind.RECEIVED: FROM_SHARED, Kind.LOAD: FROM_GLOBAL, Kind.MERGED: INEXACT,
     Kind.SELP: CHOSEN, Kind.VARIABLE: VARYING,
 } | {kind: INEXACT | memory for memory, kind in LOOPS.items()}  # fmt: skip
+_OF_HIGH_BITS = frozenset({Kind.SHR, Kind.SAR, Kind.DIV, Kind.REM, Kind.MULHI, Kind.CVT, Kind.BFE})
+"""What depends on more than the low bits of an argument: not the same of an integer and of what a register holds."""
+_SMALL = frozenset(
+    {
+        Kind.SPECIAL,
+        Kind.VARIABLE,
+        Kind.ORDINAL,
+        Kind.WIDENED,
+        Kind.LANES,
+        Kind.AND,
+        Kind.SHR,
+        Kind.SAR,
+        Kind.DIV,
+        Kind.REM,
+    }
+)
+"""What is far from the ends of the range of a register, or counted by loops."""
 _OF_KERNEL = re.compile(r"\A_Z\w+_(?=param_\d+\Z)")
 """What nvcc puts before the number of a parameter: the name of the kernel."""
 _DEEPEST = 24
@@ -107,7 +124,7 @@ class Atom(tuple[object, ...]):
         self.nesting = 1 + nesting
         self.marks = marks | self.mark
         self.differs = among if differs is None else differs
-        self.origin = origin | _ORIGINS.get(kind, 0)
+        self.origin = origin | _ORIGINS.get(kind, 0) | (MOVED if _is_moved(kind, parts) else 0)
         self.depth = depth + 1
         return self
 
@@ -144,6 +161,16 @@ def children(parts: tuple[object, ...]) -> Iterator[Atom]:
             yield part
         elif isinstance(part, tuple):
             yield from children(part)
+
+
+def _is_moved(kind: Kind, parts: tuple[object, ...]) -> bool:
+    """Tell whether something depends on the high bits of a sum or multiple that a register may not hold."""
+    return kind in _OF_HIGH_BITS and any(
+        part.kind is Kind.SUM
+        and any(name.kind not in _SMALL or factor not in (1, -1) for name, factor in part[1])  # type: ignore[attr-defined]
+        for part in parts
+        if isinstance(part, Atom)
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -341,15 +341,27 @@ class _Rebuild:
         if parts[0] == Kind.CMP and relation in lanes.UNSIGNED_ORDERS and isinstance(form, int):
             assert isinstance(terms, tuple)
             assert isinstance(constant, int)
-            form = constant + sum(factor * self._without_sign(name) for name, factor in terms)
+            numbers = [(self._without_sign(name), factor) for name, factor in terms]
+            if any(
+                number is None for number, _ in numbers
+            ):  # symbols that cancel, each of which may wrap around
+                return self._uncancelled(str(relation), terms, constant)
+            form = constant + sum(factor * number for number, factor in numbers if number is not None)
             return int(lanes.compare(str(relation), max(-1, min(form, 1)), 0, 32, signed_operands=True))  # type: ignore[arg-type]
         signed = parts[0] == Kind.CMP
         found = lanes.compare(str(relation), form, _number(bound), 32, signed_operands=signed)
         return found if parts[0] == Kind.BELOW else with_changes(found, parts[4:])
 
-    def _without_sign(self, name: Atom) -> int:
+    def _uncancelled(self, relation: str, terms: tuple[tuple[Atom, int], ...], constant: int) -> Value:
+        """Return a comparison of unsigned numbers as a symbol of its own."""
+        above = self.form(tuple((name, factor) for name, factor in terms if factor > 0), constant)
+        below = self.form(tuple((name, -factor) for name, factor in terms if factor < 0), 0)
+        return lanes.opaque(Kind.COMPARE, relation, above, below, 32, 0)
+
+    def _without_sign(self, name: Atom) -> int | None:
         number = self.part(name)
-        assert isinstance(number, int)
+        if not isinstance(number, int):
+            return None
         return number & lanes.mask_of(32) if number < 0 or number >> 63 else number
 
     def _select(self, parts: tuple[object, ...]) -> Value:

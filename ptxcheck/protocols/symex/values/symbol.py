@@ -124,7 +124,7 @@ class Atom(tuple[object, ...]):
         self.nesting = 1 + nesting
         self.marks = marks | self.mark
         self.differs = among if differs is None else differs
-        self.origin = origin | _ORIGINS.get(kind, 0) | (MOVED if _is_moved(kind, parts) else 0)
+        self.origin = origin | _ORIGINS.get(kind, 0) | (MOVED if _is_moved(inner_kind, inner) else 0)
         self.depth = depth + 1
         return self
 
@@ -166,8 +166,8 @@ def children(parts: tuple[object, ...]) -> Iterator[Atom]:
 def _is_moved(kind: Kind, parts: tuple[object, ...]) -> bool:
     """Tell whether something depends on the high bits of a sum or multiple that a register may not hold."""
     return kind in _OF_HIGH_BITS and any(
-        part.kind is Kind.SUM
-        and any(name.kind not in _SMALL or factor not in (1, -1) for name, factor in part[1])  # type: ignore[attr-defined]
+        part.inner_kind is Kind.SUM
+        and any(name.inner_kind not in _SMALL or factor not in (1, -1) for name, factor in part.inner[1])  # type: ignore[attr-defined]
         for part in parts
         if isinstance(part, Atom)
     )

@@ -114,11 +114,13 @@ class Inventory:
         self.meetings = tuple(dict.fromkeys(a.name for _, a in self.every() if isinstance(a, Rendezvous)))
         self.meeting_of = {name: number for number, name in enumerate(self.meetings)}
         self.is_cluster = len({each.cta for each in self.strands}) > 1
+        awaited = {a.token for _, a in self.every() if isinstance(a, Wait)}
         self.tokens = frozenset(
             (self.number_of[a.barrier], a.token)
             for _, a in self.every()
-            if isinstance(a, Arrive) and a.token >= 0
+            if isinstance(a, Arrive) and a.token >= 0 and a.token in awaited
         )
+        """States that arrivals return and that somebody waits for: mbarrier and number."""
         self.acquirers = frozenset(s for s, a in self.every() if isinstance(a, Fence) and a.acquires)
         """Strands that have fences that acquire."""
         self.acquires_proxies = any(isinstance(a, Fence) and a.of_others for _, a in self.every())

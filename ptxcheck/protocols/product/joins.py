@@ -82,6 +82,7 @@ def needed(state: State) -> Bits:
 
 def normalise(state: State) -> None:
     """Drop landmarks that nobody asks for any more."""
+    _drop_finished_copies(state)
     active = state.active & needed(state)
     state.active = active
     for key, stores in list(state.multiplied_unfenced.items()):
@@ -97,6 +98,16 @@ def normalise(state: State) -> None:
             clocks[slot] = known
         else:
             del clocks[slot]
+
+
+def _drop_finished_copies(state: State) -> None:
+    """Forget copies of a CTA that some strand of it knows to be over: until they are made again, somebody will."""
+    for cta, copies in state.copies.items():
+        known = 0
+        for strand, each in enumerate(state.setup.strands):
+            if each.cta == cta:
+                known |= state.clocks[strand]
+        state.copies[cta] = copies & ~known
 
 
 def knowledge(state: State) -> Mapping[Hashable, Hashable]:

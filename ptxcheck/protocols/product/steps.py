@@ -69,6 +69,7 @@ from .places import Places
 from .rows import Bits, Rows
 
 _COPIES = "bulk"
+_NO_TOKEN = -1
 _NOWHERE = "where an access of shared memory lies is not known"
 _NARROW = (
     "a store into another CTA, which reads it through the async proxy, may have a fence of its own CTA alone"
@@ -295,7 +296,7 @@ class Steps:
             what,
             action.count,
             action.drop,
-            action.token,
+            action.token if (what.barrier, action.token) in self._inventory.tokens else _NO_TOKEN,
             action.releases,
             action.completes,
             action.wide,

@@ -27,12 +27,12 @@ import numpy as np
 from ..symex.values.substitution import with_pins
 from ..symex.values.symbol import VARYING, Atom, Form, Value
 from ..symex.values.trace import OFFSETS, SHARED_WINDOW, Event, NotFollowedError
-from .nodes import Node, Target
+from .nodes import Node
 from .variables import LARGEST, NumbersNeededError, is_of_variables, variables_in
 
 Env: TypeAlias = tuple[int, ...]
 """Numbers of the variables that are live at a node, in their order."""
-_Component: TypeAlias = int
+Component: TypeAlias = int
 _MOST_NUMBERS = 256
 """Combinations of the variables of one component at one node: two stages with their phases, of 16 numbers each."""
 _MOST_VARIANTS = 256
@@ -52,8 +52,17 @@ class Variables:
         self._position = [{name: at for at, name in enumerate(live)} for live in self.live]
         self._moved: dict[tuple[int, int, Env], Env] = {}
         self._truths: dict[tuple[int, Env], bool] = {}
+        self._behind: dict[tuple[int, Component, Env], tuple[tuple[int, int, Env], ...]] = {}
         self._component = _components(nodes)
-        self._numbers: dict[tuple[int, _Component], set[tuple[tuple[Atom, int], ...]]] = {}
+        self._numbers: dict[tuple[int, Component], set[tuple[tuple[Atom, int], ...]]] = {}
+        self._owned = [_by_component(live, self._component) for live in self.live]
+        self._positions_of = [
+            tuple(
+                (component, tuple(position[name] for name in names))
+                for component, names in sorted(owned.items())
+            )
+            for owned, position in zip(self._owned, self._position, strict=True)
+        ]
         if self.live[entry]:
             raise NumbersNeededError(self.live[entry])
         for component in sorted(set(self._component.values())):
@@ -112,6 +121,40 @@ class Variables:
             pins = {name: number for row in chosen for name, number in row.items()}
             yield tuple(pins[name] for name in names)
 
+    def components(self, node: int) -> tuple[tuple[Component, tuple[int, ...]], ...]:
+        """Return the components of the variables that are live at a node, with the positions of these."""
+        return self._positions_of[node]
+
+    def read_at(self, node: int) -> tuple[int, ...]:
+        """Return the positions, among those that are live, of the variables that the events of a node depend on."""
+        return tuple(self._position[node][name] for name in self._read[node])
+
+    def rows(self, node: int, component: Component) -> tuple[Env, ...]:
+        """Return all numbers that the variables of a component have at a node."""
+        rows = self._numbers.get((node, component), set())
+        return tuple(sorted(tuple(number for _, number in row) for row in rows))
+
+    def behind(self, node: int, component: Component, row: Env) -> tuple[tuple[int, int, Env], ...]:
+        """Return which edges threads may take with some numbers of a component: target, its node, the numbers there."""
+        found = self._behind.get((node, component, row))
+        if found is None:
+            found = self._behind[node, component, row] = tuple(self._followed(node, component, row))
+        return found
+
+    def _followed(self, node: int, component: Component, row: Env) -> Iterator[tuple[int, int, Env]]:
+        pins = dict(zip(self._own(node, component), row, strict=True))
+        for which in self._taken(self._nodes[node], component, pins):
+            target = self._nodes[node].targets[which]
+            assigned = dict(target.assigned)
+            then = tuple(
+                self._number(assigned[name], pins, name) if name in assigned else pins[name]
+                for name in self._own(target.node, component)
+            )
+            yield which, target.node, then
+
+    def _own(self, node: int, component: Component) -> tuple[Atom, ...]:
+        return self._owned[node].get(component, ())
+
     def events(self, node: int, variant: Env) -> tuple[Event, ...]:
         """Return the events of a node with numbers for what they depend on."""
         pins = dict(zip(self._read[node], variant, strict=True))
@@ -141,38 +184,31 @@ class Variables:
         events = self._nodes[node].events
         return events[0].point if events else -1
 
-    def _explore(self, component: _Component, entry: int) -> None:
+    def _explore(self, component: Component, entry: int) -> None:
         """Find the numbers that the variables of a component have, at each node."""
-        own = [tuple(name for name in live if self._component[name] == component) for live in self.live]
         waiting: list[tuple[int, Env]] = [(entry, ())]
         seen: dict[int, set[Env]] = {entry: {()}}
         while waiting:
             number, env = waiting.pop()
-            node = self._nodes[number]
-            pins = dict(zip(own[number], env, strict=True))
-            if pins:
-                self._numbers.setdefault((number, component), set()).add(tuple(pins.items()))
-            for target in self._taken(node, component, pins):
-                assigned = dict(target.assigned)
-                then = tuple(
-                    self._number(assigned[name], pins, name) if name in assigned else pins[name]
-                    for name in own[target.node]
-                )
-                known = seen.setdefault(target.node, set())
+            if env:
+                pins = zip(self._own(number, component), env, strict=True)
+                self._numbers.setdefault((number, component), set()).add(tuple(pins))
+            for _, target, then in self.behind(number, component, env):
+                known = seen.setdefault(target, set())
                 if then not in known:
                     known.add(then)
-                    waiting.append((target.node, then))
+                    waiting.append((target, then))
                     if len(known) > _MOST_NUMBERS:
-                        raise NumbersNeededError(_varying_most(own[target.node], known))
+                        raise NumbersNeededError(_varying_most(self._own(target, component), known))
 
-    def _taken(self, node: Node, component: _Component, pins: Mapping[Atom, int]) -> Sequence[Target]:
-        """Return where threads may go: both ways where a question is not about a component."""
+    def _taken(self, node: Node, component: Component, pins: Mapping[Atom, int]) -> Sequence[int]:
+        """Return which edges threads may take: both where a question is not about a component."""
         question = node.question
         if question is None or not pins or not is_of_variables(question.truth):
-            return node.targets
+            return range(len(node.targets))
         if {self._component[name] for name in variables_in(question.truth)} != {component}:
-            return node.targets
-        return (node.targets[0 if self._number(question.truth, pins) & 1 else 1],)
+            return range(len(node.targets))
+        return (0 if self._number(question.truth, pins) & 1 else 1,)
 
 
 def _offset(address: Value) -> Value:
@@ -226,7 +262,16 @@ def _live(nodes: Sequence[Node], read: Sequence[Sequence[Atom]]) -> list[tuple[A
     return [tuple(sorted(names, key=lambda name: name.digest)) for names in live]
 
 
-def _components(nodes: Sequence[Node]) -> dict[Atom, _Component]:
+def _by_component(
+    live: Sequence[Atom], component: Mapping[Atom, Component]
+) -> dict[Component, tuple[Atom, ...]]:
+    found: dict[Component, tuple[Atom, ...]] = {}
+    for name in live:
+        found[component[name]] = (*found.get(component[name], ()), name)
+    return found
+
+
+def _components(nodes: Sequence[Node]) -> dict[Atom, Component]:
     """Return a number for each variable, equal for those that depend on one another."""
     above: dict[Atom, Atom] = {}
 
@@ -252,4 +297,4 @@ def _components(nodes: Sequence[Node]) -> dict[Atom, _Component]:
     }
 
 
-__all__ = ["Env", "Variables"]
+__all__ = ["Component", "Env", "Variables"]

@@ -378,4 +378,9 @@ def _row(known: Interval | None) -> Hashable:
     return None if known is None else (known.low, known.high, tuple(sorted(known.excluded)))
 
 
+def are_of_numbers(decisions: Decisions) -> bool:
+    """Tell whether some answer is of threads with certain numbers of variables."""
+    return any(env for _, _, _, env in decisions._free)
+
+
 __all__ = ["Decisions", "Form", "Interval", "Questions"]

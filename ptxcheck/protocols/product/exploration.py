@@ -38,10 +38,12 @@ from .readings import Given
 from .received import Contents, Receiving
 from .received_uses import Look, Put, Take
 from .repeated_waits import RepeatedWaits
+from .ring_turns import RingTurns
 from .roles import Role, Step
 from .rows import Bits
 from .setup import Setup
 from .sizes import empty_sizes, sizes_of
+from .turned_states import Rings
 from .word_contents import Byte, Found, WordUses, text_of
 
 _MOST_STATES = 1_500
@@ -171,6 +173,12 @@ def _check_left_behind(roles: Sequence[Role], strands: Sequence[_Strand], asking
                 raise _StuckError(Failure(_LEFT_BEHIND, number, step.actions[strand.index].point))
 
 
+def _is_at(points: Collection[int], role: Role, strand: _Strand) -> bool:
+    """Tell whether a strand waits at one of some points: a poll that was taken to find its phase complete."""
+    actions = role.step(strand.node, strand.env).actions
+    return strand.index < len(actions) and actions[strand.index].point in points
+
+
 class Exploration:
     """The states of one kernel."""
 
@@ -202,6 +210,7 @@ class Exploration:
         }
         self._behind: dict[object, set[object]] = {}
         """From which states each state, and the end of all threads, was come to."""
+        self._rings = Rings(RingTurns(automata, roles, setup, self.questions, receiving, effort).find)
         self._both: set[int] = set()
         """Points of polls of which both answers are explored."""
         self.visits = 0
@@ -247,13 +256,16 @@ class Exploration:
         if asking < 0:
             self._behind.setdefault(asking, set()).add(state.parent)
             return []
-        strands, decisions, order = state.strands, state.decisions, state.order
+        strands, decisions = state.strands, state.decisions
         standing_at = [
             None if each.ended else (role.automaton, self._node(role, each), each.ordinals)
             for role, each in zip(self._roles, strands, strict=True)
         ]
-        indices = tuple((each.index, each.env) for each in strands)
         self._forget_received(state)
+        if self._words is None and self._rings.turn(state, len(self._seen)):
+            self._forget_received(state)
+        order = state.order
+        indices = tuple((each.index, each.env) for each in strands)
         control = (
             decisions.normal(standing_at), indices, order.control(), text_of(state.words), state.received.text
         )  # fmt: skip
@@ -333,7 +345,7 @@ class Exploration:
         if asking:
             return min(asking, key=lambda number: (strands[number].answers, number))
         left = [number for number, strand in enumerate(strands) if not strand.ended]
-        if any(self._is_polling(number, strands[number]) for number in left):
+        if any(_is_at(self._polls, self._roles[number], strands[number]) for number in left):
             return _IMPOSSIBLE  # no run comes here: a poll cannot find a phase complete that never is
         if left:
             stuck = strands[left[0]]
@@ -369,11 +381,6 @@ class Exploration:
         """Tell whether a strand that polls for a phase waits for it, or looks no more, if the poll fails."""
         wait = self._repeated.wait_behind(number, strand.node, strand.env, strand.ordinals, state.decisions)
         return wait is not None and wait.point not in self._both and state.order.polls(number, wait)
-
-    def _is_polling(self, number: int, strand: _Strand) -> bool:
-        """Tell whether a strand waits at a poll that was taken to find its phase complete."""
-        actions = self._roles[number].step(strand.node, strand.env).actions
-        return strand.index < len(actions) and actions[strand.index].point in self._polls
 
     def _tell_words(self, state: _State) -> None:
         """Tell what those have read that are followed no further."""

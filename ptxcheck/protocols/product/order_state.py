@@ -47,6 +47,7 @@ from .rows import CROSSED, FENCED, INITIALISED, VISIBLE
 from .setup import Setup
 from .state import Facts, State
 from .touches import fence_late, multiply, touch
+from .turns import Turn
 
 BLOCKED, DONE = 0, 1
 Result: TypeAlias = int | Failure
@@ -249,6 +250,10 @@ class OrderState:
 
     def copy(self) -> OrderState:
         return OrderState(self.setup, self._state.copy())
+
+    def turned(self, turn: Turn) -> OrderState | None:
+        """Return what a turn makes of the state; None where it does not move all of it."""
+        return OrderState(self.setup, turn.turned(self._state)) if turn.moves_all(self._state) else None
 
     def control(self) -> Hashable:
         """Return what decides what may happen next, and nothing of who knows what."""

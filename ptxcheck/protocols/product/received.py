@@ -31,6 +31,7 @@ from ..symex.values.traversal import walk
 from .loop_nests import Ordinals
 from .received_uses import Look, Put, Take, Telling, Uses
 from .roles import Role
+from .turns import Turn
 
 Slot = tuple[int, int, int]
 """Strand, point, and how many values it has received there since."""
@@ -84,7 +85,7 @@ class Receiving:
     """The values of one kernel."""
 
     def __init__(self, uses: Uses, roles: Sequence[Role], threads: int) -> None:
-        self._uses = uses
+        self.uses = uses
         self._roles = roles
         self._threads = threads
 
@@ -92,7 +93,7 @@ class Receiving:
         self, strand: int, step: int, index: int, ordinals: Ordinals, env: Env, contents: Contents
     ) -> tuple[Contents, Put | Look | Take | None]:
         """Return the values behind an action of a strand in a round, and what it does to them."""
-        use = self._uses.of(strand, step, index)
+        use = self.uses.of(strand, step, index)
         if isinstance(use, Put):
             return _put(contents, use, strand, ordinals, env), use
         if isinstance(use, Look):
@@ -148,7 +149,7 @@ class Receiving:
     def _said_yes(self, truth: Form, holds: bool) -> Iterator[int]:
         """Yield the values that a predicate holds of, or does not, only if they say that a launch was cancelled."""
         for name in walk(truth.terms):
-            if str(name.inner[0]) in self._uses.tests:
+            if str(name.inner[0]) in self.uses.tests:
                 found = with_pins(truth, {name: 0}, self._threads)
                 if isinstance(found, int) and bool(found & 1) != holds:
                     yield from (value for inner in walk(name.inner) for value, _ in _values_of(inner))
@@ -164,7 +165,7 @@ class Receiving:
             (strand, point, age): pieces
             for (strand, point, age), pieces in sorted(contents.held.items())
             if (at := standing[strand]) is not None
-            and (point, age) in self._uses.asked_at[self._roles[strand].automaton][at[0].number]
+            and (point, age) in self.uses.asked_at[self._roles[strand].automaton][at[0].number]
         }
         numbers: dict[int, int] = {}
         for pieces in held.values():
@@ -190,9 +191,23 @@ class Receiving:
             len(numbers) + 1,
         ), refused  # fmt: skip
 
+    @staticmethod
+    def turned(contents: Contents, turn: Turn) -> Contents | None:
+        """Return the values behind a turn; None where it does not move all places, or strands, of values."""
+        told: dict[Telling, _Told] = {}
+        for name, each in contents.told.items():
+            env = turn.strands[each.strand].of(name.node, each.env)
+            if env is None:
+                return None
+            told[name] = replace(each, env=env)
+        if not contents.written.keys() <= turn.places.keys():
+            return None
+        written = {turn.places[place]: value for place, value in contents.written.items()}
+        return replace(contents, written=written, told=told)
+
     def _is_in_round(self, name: Telling, told: _Told, at: tuple[Node, Ordinals] | None) -> bool:
         """Tell whether a strand is still in the round in which it told something."""
-        loops = self._uses.loops_at(name)
+        loops = self.uses.loops_at(name)
         depth = len(loops)
         return at is not None and at[0].loops[:depth] == loops and at[1][:depth] == told.ordinals
 

@@ -1,0 +1,123 @@
+"""Turns of rings: fewer states, the same answers, and what is done behind a turn is the turn of what is done."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ptxcheck.protocols.automata import ways
+from ptxcheck.protocols.model.actions import Arrive, Barrier, Init, Wait
+from ptxcheck.protocols.product import turned_states
+from ptxcheck.protocols.product.exploration import Exploration, _State
+from ptxcheck.protocols.product.for_all import Open, Shown
+from ptxcheck.protocols.product.order_state import DONE, OrderState
+from ptxcheck.protocols.product.rows import Rows
+from ptxcheck.protocols.product.setup import Setup, StrandInfo
+from ptxcheck.protocols.product.turned_states import turned
+from ptxcheck.protocols.product.turns import Landmarks
+
+from .kernels import shown
+
+TURNED = {
+    "ring/two_stages": 3,
+    "ring/three_stages": 4,
+    "ring/counts_down": 3,
+    "persistent/tiles_and_steps": 7,
+    "leaders/elected_after_waiting": 4,
+}
+"""States of right kernels whose rings are turned: so many as if the ring had one stage."""
+BROKEN = (
+    "ring/eight_stages.wrong_bit", "ring/four_stages_filled_ahead.drain_waits_on_a_fixed_stage",
+    "persistent/tiles_and_steps.consumer_skips_a_tile", "persistent/tiles_and_steps.parity_of_the_inner_step",
+    "ring/one_stage.parity_never_flips", "ring/generic_full_barriers.as_offsets",
+)  # fmt: skip
+_NEVER = 10**9
+
+
+@pytest.fixture
+def with_variables(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    """Let all numbers that differ between two ways to a block be variables, and turn rings from the first state on."""
+    monkeypatch.setattr(ways, "_MOST_NUMBERS", 1)
+    monkeypatch.setattr(turned_states, "_BEFORE_TURNS", 0)
+    return monkeypatch
+
+
+@pytest.mark.parametrize("name", TURNED)
+def test_a_ring_has_the_states_of_one_stage(name: str, with_variables: pytest.MonkeyPatch) -> None:
+    found = shown(name)
+    with_variables.setattr(turned_states, "_BEFORE_TURNS", _NEVER)
+    apart = shown(name)
+    assert isinstance(found, Shown)
+    assert isinstance(apart, Shown)
+    assert found.states == TURNED[name] < apart.states
+    assert (found.assumptions, found.axioms) == (apart.assumptions, apart.axioms)
+
+
+@pytest.mark.usefixtures("with_variables")
+@pytest.mark.parametrize("name", BROKEN)
+def test_broken_rings_are_not_shown(name: str) -> None:
+    found = shown(name)
+    assert isinstance(found, Open) or found.not_empty  # with an empty size alone: runs tell
+
+
+@pytest.mark.parametrize(
+    "name", [*TURNED, "waits/looks_ahead_at_both_rings", "tcgen05/commits_release_stages"]
+)
+def test_turns_and_runs_commute(name: str, with_variables: pytest.MonkeyPatch) -> None:
+    checked = 0
+    visit = Exploration._visit
+
+    def visited(self: Exploration, state: _State) -> list[_State]:
+        nonlocal checked
+        for powers in self._rings.powers or ():
+            one, other = state.copy(), state.copy()
+            if turned(other, powers[0]):
+                assert self._run(one) == self._run(other)
+                assert turned(one, powers[0])
+                assert _text(one) == _text(other)
+                checked += 1
+        return visit(self, state)
+
+    with_variables.setattr(Exploration, "_visit", visited)
+    assert isinstance(shown(name), Shown)
+    assert checked
+
+
+def _text(state: _State) -> object:
+    standing = [(each.node, each.index, each.env, each.ended, each.ordinals) for each in state.strands]
+    return standing, state.order.control(), dict(state.order.knowledge())
+
+
+@given(st.permutations(range(12)), st.permutations(range(12)), st.integers(0, (1 << 96) - 1))
+def test_landmarks_move_in_all_rows(one: list[int], other: list[int], known: int) -> None:
+    rows = Rows(12)
+    first, second = (Landmarks(dict(enumerate(targets)), rows) for targets in (one, other))
+    expected = 0
+    for row in range(8):
+        for number, target in enumerate(one):
+            expected |= (known >> row * 12 + number & 1) << row * 12 + target
+    assert first.of(known) == expected
+    assert first.then(second).of(known) == second.of(first.of(known))
+
+
+def test_a_landmark_without_a_counterpart_is_in_no_domain() -> None:
+    found = Landmarks({0: 1, 1: 0, 3: 3}, Rows(4))
+    assert found.domain == 0b1011
+    assert found.of(0b0111) == 0b0011
+    assert found.keeps(0b0111)
+    assert not found.keeps(0b0001)
+
+
+@pytest.mark.parametrize(("waited_for", "states"), [(5, {(0, 5): 0}), (-1, {})])
+def test_states_that_nobody_waits_for_are_not_kept(
+    waited_for: int, states: dict[tuple[int, int], int]
+) -> None:
+    """`mbarrier.arrive` has a result that most kernels never read."""
+    barrier = Barrier(0, 0)
+    init, arrive = Init(1, barrier, 2), Arrive(2, barrier, 1, token=5)
+    wait = Wait(3, barrier, None if waited_for >= 0 else 0, token=waited_for)
+    order = OrderState(Setup([StrandInfo(0, 0, 1, "warp 0")], [(init, arrive, wait)]))
+    assert order.perform(0, init) == DONE
+    assert order.perform(0, arrive) == DONE
+    assert order._state.words[0].tokens == states

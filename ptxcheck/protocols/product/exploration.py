@@ -243,6 +243,7 @@ class Exploration:
             failure = stuck.failure
         except _UnknownWordsError as error:
             words = tuple(error.found)
+        self._rings.complete(order.facts, self._setup)
         decided, sizes, empty = state.decisions, dict[Atom, int](), frozenset[Atom]()
         if failure is not None:
             sizes = sizes_of(decided.known(), decided.answers(), self.questions.congruences, self._effort)

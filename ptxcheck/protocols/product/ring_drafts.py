@@ -15,8 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ...terms.effort import Effort, Work
-from ..automata.automaton import Automaton
-from ..automata.environments import Variables
+from ..automata.environments import Component
 from .ring_steps import Draft, Key, Pairs, RingSteps, Row, Site
 
 _MOST_NEXT = 4
@@ -26,45 +25,69 @@ _MOST_NEXT = 4
 class RingDrafts:
     """Looks for turns of one kernel."""
 
-    def __init__(self, automata: Sequence[Automaton], steps: RingSteps, effort: Effort) -> None:
-        self._automata = automata
+    def __init__(self, steps: RingSteps, effort: Effort) -> None:
         self._steps = steps
         self._effort = effort
         self._named: dict[tuple[int, int], frozenset[int]] = {}
-        self.sites = self._all_sites()
+        self._rows: dict[Site, tuple[Row, ...]] = {}
+        """Numbers that strands come with to where actions depend on them."""
+        for number in range(len(steps.roles)):
+            self._find_rows(number)
+        self.sites = tuple(sorted(self._rows, key=lambda site: -len(self._rows[site])))
         """Where actions depend on variables: nodes with most numbers of these first."""
 
     def of(self, site: Site) -> Iterator[Draft]:
         """Yield turns that move what actions at a site depend on to what that is a round later."""
-        (number, component), node = site
-        row = self._variables(number).rows(node, component)[-1]
+        row = self._rows[site][-1]
         for later in self._next_rows(site, row):
             draft = self._extended(Draft(), site, row, later)
             if draft is not None:
                 yield self._completed(draft)
 
-    def _all_sites(self) -> tuple[Site, ...]:
-        found: dict[Site, int] = {}
-        for number, own in self._steps.of_automaton.items():
-            variables = self._steps.roles[own[0]].variables
-            nodes = {node for each in own for node, _ in self._steps.roles[each].variants}
-            for node in sorted(nodes):
-                read = set(variables.read_at(node))
-                for component, positions in variables.components(node):
-                    rows = variables.rows(node, component)
-                    if read & set(positions) and rows:
-                        found[(number, component), node] = len(rows)
-        return tuple(sorted(found, key=lambda site: -found[site]))
+    # -- what numbers follow
 
-    def _variables(self, automaton: int) -> Variables:
-        return self._automata[automaton].variables
+    def _find_rows(self, number: int) -> None:
+        """Find where actions of a strand depend on variables, and the numbers that it comes with."""
+        variables = self._steps.roles[number].variables
+        sites: dict[Component, list[int]] = {}
+        for node in self._steps.varying_nodes(number):
+            read = set(variables.read_at(node))
+            for component, positions in variables.components(node):
+                if read & set(positions):
+                    sites.setdefault(component, []).append(node)
+        for component, nodes in sites.items():
+            reached = self._reached(number, component)
+            for node in nodes:
+                if rows := reached.get(node):
+                    self._rows[(number, component), node] = tuple(sorted(rows))
+
+    def _reached(self, number: int, component: Component) -> dict[int, set[Row]]:
+        entry = self._steps.entries[number]
+        found: dict[int, set[Row]] = {entry: {()}}
+        waiting: list[tuple[int, Row]] = [(entry, ())]
+        while waiting:
+            for _, target, then in self._behind((number, component), *waiting.pop()):
+                known = found.setdefault(target, set())
+                if then not in known:
+                    known.add(then)
+                    waiting.append((target, then))
+        return found
+
+    def _behind(self, key: Key, node: int, row: Row) -> Iterator[tuple[int, int, Row]]:
+        """Yield the edges that a strand may take, where they lead, and the numbers there."""
+        self._effort.spend(Work.TRANSITION)
+        number, component = key
+        taken = self._steps.edges[number].get(node, frozenset())
+        for way in self._steps.roles[number].variables.behind(node, component, row):
+            if way[0] in taken:
+                yield way
 
     def _next_rows(self, site: Site, row: Row) -> list[Row]:
-        (number, component), home = site
+        key, home = site
         found: list[Row] = []
         seen, waiting = {(home, row)}, [(home, row)]
         for node, at in waiting:
-            for _, target, then in self._variables(number).behind(node, component, at):
+            for _, target, then in self._behind(key, node, at):
                 if (target, then) in seen:
                     continue
                 seen.add((target, then))
@@ -76,42 +99,13 @@ class RingDrafts:
                     waiting.append((target, then))
         return found
 
-    def _extended(self, draft: Draft, site: Site, one: Row, other: Row) -> Draft | None:
-        """Return a turn that moves a component, too; None where that contradicts what the turn moves already."""
-        key, home = site
-        if not self._corresponds(draft.with_pairs(key, {home: {one: other}}), (home,), key[0]):
-            return None
-        before = draft.moved.get(key, {})
-        pairs = self._pairs(key, {node: {**rows} for node, rows in before.items()}, home, one, other)
-        if pairs is None:
-            return None
-        found = draft.with_pairs(key, pairs)
-        nodes = [node for each, node in self.sites if each == key and node in pairs and node not in before]
-        return found if self._corresponds(found, nodes, key[0]) else None
-
-    def _corresponds(self, draft: Draft, nodes: Sequence[int], automaton: int) -> bool:
-        """Note which mbarriers correspond at some nodes; tell whether that agrees with what a turn moves already."""
-        for node in nodes:
-            for number in self._steps.of_automaton[automaton]:
-                for mine, its in self._steps.variants(number, node, draft):
-                    images = self._steps.images(number, mine, its)
-                    if images is None or not all(map(draft.take, images)):
-                        return False
-        return True
-
-    def _pairs(
-        self, key: Key, found: dict[int, dict[Row, Row]], home: int, one: Row, other: Row
-    ) -> Pairs | None:
+    def _pairs(self, key: Key, found: Pairs, home: int, one: Row, other: Row) -> Pairs | None:
         """Return what follows from one pair of numbers, and others; None where it contradicts itself."""
-        number, component = key
-        variables = self._variables(number)
         found[home] = {one: other}
         waiting = [(home, one, other)]
         while waiting:
             node, mine, its = waiting.pop()
-            self._effort.spend(Work.TRANSITION)
-            ways = variables.behind(node, component, mine)
-            others = variables.behind(node, component, its)
+            ways, others = list(self._behind(key, node, mine)), list(self._behind(key, node, its))
             if [which for which, _, _ in ways] != [which for which, _, _ in others]:
                 return None
             for (_, target, then), (_, _, there) in zip(ways, others, strict=True):
@@ -123,6 +117,31 @@ class RingDrafts:
                     return None
         is_one_to_one = all(set(rows) == set(rows.values()) for rows in found.values())
         return found if is_one_to_one else None
+
+    # -- what agrees with steps
+
+    def _extended(self, draft: Draft, site: Site, one: Row, other: Row) -> Draft | None:
+        """Return a turn that moves a component, too; None where that contradicts what the turn moves already."""
+        key, home = site
+        if not self._corresponds(draft.with_pairs(key, {home: {one: other}}), key, (home,)):
+            return None
+        before = draft.moved.get(key, {})
+        pairs = self._pairs(key, {node: {**rows} for node, rows in before.items()}, home, one, other)
+        if pairs is None:
+            return None
+        found = draft.with_pairs(key, pairs)
+        nodes = [node for each, node in self.sites if each == key and node in pairs and node not in before]
+        return found if self._corresponds(found, key, nodes) else None
+
+    def _corresponds(self, draft: Draft, key: Key, nodes: Sequence[int]) -> bool:
+        """Note which mbarriers correspond at some nodes; tell whether that agrees with what a turn moves already."""
+        number, _ = key
+        for node in nodes:
+            for mine, its in self._steps.variants(number, node, draft):
+                images = self._steps.images(number, mine, its)
+                if images is None or not all(map(draft.take, images)):
+                    return False
+        return True
 
     def _completed(self, draft: Draft) -> Draft:
         """Return a turn that moves all components that name what it moves, wherever it may."""
@@ -141,12 +160,11 @@ class RingDrafts:
 
     def _named_at(self, site: Site) -> frozenset[int]:
         """Return the mbarriers that actions at a site name."""
-        (automaton, _), node = site
-        found = self._named.get((automaton, node))
+        (number, _), node = site
+        found = self._named.get((number, node))
         if found is None:
-            found = self._named[automaton, node] = frozenset(
+            found = self._named[number, node] = frozenset(
                 barrier
-                for number in self._steps.of_automaton[automaton]
                 for step in self._steps.by_node[number].get(node, ())
                 for operation in self._steps.operations[number][step.number]
                 for barrier in operation.barriers
@@ -154,8 +172,7 @@ class RingDrafts:
         return found
 
     def _with(self, draft: Draft, site: Site) -> Draft | None:
-        (number, component), node = site
-        rows = self._variables(number).rows(node, component)
+        rows = self._rows[site]
         drafts = (self._extended(draft, site, rows[-1], other) for other in rows)
         return next((found for found in drafts if found is not None), None)
 

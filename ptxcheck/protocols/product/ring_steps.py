@@ -15,8 +15,11 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from ...terms.effort import Effort, Work
+from ..automata.automaton import Automaton
 from ..automata.environments import Component, Env
+from .feasible_edges import feasible_edges
 from .operations import Step as Operation
+from .question_sites import Questions
 from .roles import Role, Step
 from .setup import Setup
 from .step_images import Image, Named, image_of, named
@@ -26,7 +29,7 @@ Row: TypeAlias = Env
 Pairs: TypeAlias = dict[int, dict[Row, Row]]
 """For each node, numbers of a component and the other ones."""
 Key: TypeAlias = tuple[int, Component]
-"""An automaton, and a component of its variables."""
+"""A strand, and a component of its variables."""
 Site: TypeAlias = tuple[Key, int]
 """A component, and a node at which actions depend on it."""
 
@@ -66,7 +69,14 @@ class Draft:
 class RingSteps:
     """The steps of all strands of one kernel."""
 
-    def __init__(self, roles: Sequence[Role], setup: Setup, effort: Effort) -> None:
+    def __init__(
+        self,
+        automata: Sequence[Automaton],
+        roles: Sequence[Role],
+        setup: Setup,
+        questions: Questions,
+        effort: Effort,
+    ) -> None:
         self.roles = roles
         self._effort = effort
         self._named: dict[int, Named] = {}
@@ -81,10 +91,17 @@ class RingSteps:
             for number, role in enumerate(roles)
         ]
         """For each strand what each of its steps does."""
-        self.of_automaton: dict[int, list[int]] = {}
-        """Strands, by automaton."""
-        for number, role in enumerate(roles):
-            self.of_automaton.setdefault(role.automaton, []).append(number)
+        self.entries = tuple(automata[role.automaton].entry for role in roles)
+        """Where each strand begins."""
+        feasible = [feasible_edges(number, each, questions) for number, each in enumerate(automata)]
+        self.edges = [
+            {
+                node: feasible[role.automaton][node] & {which for _, _, which in steps[0].nexts}
+                for node, steps in own.items()
+            }
+            for role, own in zip(roles, self.by_node, strict=True)
+        ]
+        """For each strand and node the edges that it may take."""
 
     def named(self, operation: Operation) -> Named:
         """Return an operation, taken apart."""
@@ -93,6 +110,10 @@ class RingSteps:
             found = self._named[id(operation)] = named(operation)
         return found
 
+    def varying_nodes(self, number: int) -> tuple[int, ...]:
+        """Return the nodes at which actions of a strand depend on variables."""
+        return tuple(sorted(self._variants_at[number]))
+
     def variants(self, number: int, node: int, draft: Draft) -> Iterator[tuple[Step, Step | None]]:
         """Yield what a strand does at a node with some numbers, and with the other ones."""
         role = self.roles[number]
@@ -100,7 +121,7 @@ class RingSteps:
         read = variables.read_at(node)
         moves: list[tuple[tuple[int, ...], dict[Row, Row]]] = []
         for component, positions in variables.components(node):
-            pairs = draft.moved.get((role.automaton, component))
+            pairs = draft.moved.get((number, component))
             if pairs is None:
                 continue
             own = tuple(at for at, position in enumerate(read) if position in positions)

@@ -57,11 +57,11 @@ class RingTurns:
 
     @cached_property
     def _steps(self) -> RingSteps:
-        return RingSteps(self._roles, self._setup, self._effort)
+        return RingSteps(self._automata, self._roles, self._setup, self._questions, self._effort)
 
     @cached_property
     def _drafts(self) -> RingDrafts:
-        return RingDrafts(self._automata, self._steps, self._effort)
+        return RingDrafts(self._steps, self._effort)
 
     def find(self) -> Iterator[Turn]:
         """Yield turns, one for each ring that has one."""
@@ -95,7 +95,8 @@ class RingTurns:
         if landmarks is None:
             return None
         strands = tuple(
-            Moves(_moves(role, nodes, draft)) for role, (nodes, _) in zip(self._roles, found, strict=True)
+            Moves(_moves(number, self._roles[number], nodes, draft))
+            for number, (nodes, _) in enumerate(found)
         )
         return Turn(barriers, flips, landmarks, cells, places, strands)
 
@@ -135,9 +136,11 @@ class RingTurns:
                 pairs[node] = found
         before: dict[int, list[int]] = {}
         for node, steps in by_node.items():
-            for target, _, _ in steps[0].nexts:
+            for target, _, which in steps[0].nexts:
+                if which not in self._steps.edges[number][node]:
+                    continue
                 before.setdefault(target, []).append(node)
-                if _begins_ring(role, node, target, draft):
+                if _begins_ring(number, role, node, target, draft):
                     bad.add(node)
         waiting = list(bad)
         while waiting:
@@ -158,7 +161,7 @@ class RingTurns:
             if isinstance(asked, Below | Named):
                 return None
         for component, _ in role.variables.components(node):
-            pairs = draft.moved.get((role.automaton, component))
+            pairs = draft.moved.get((number, component))
             if pairs is not None and not pairs.get(node):
                 return None
         if node in role.steps:
@@ -185,23 +188,23 @@ class RingTurns:
         return found[0] if len(found) == 1 else None
 
 
-def _begins_ring(role: Role, node: int, target: int, draft: Draft) -> bool:
+def _begins_ring(number: int, role: Role, node: int, target: int, draft: Draft) -> bool:
     """Tell whether variables that a turn moves get their numbers on an edge from where the turn is not known."""
     return any(
         node not in pairs
         for component, _ in role.variables.components(target)
-        if (pairs := draft.moved.get((role.automaton, component))) is not None
+        if (pairs := draft.moved.get((number, component))) is not None
     )
 
 
 def _moves(
-    role: Role, nodes: Mapping[int, None], draft: Draft
+    number: int, role: Role, nodes: Mapping[int, None], draft: Draft
 ) -> dict[int, tuple[tuple[tuple[int, ...], Mapping[Env, Env]], ...]]:
     found: dict[int, tuple[tuple[tuple[int, ...], Mapping[Env, Env]], ...]] = {}
     for node in nodes:
         moves: list[tuple[tuple[int, ...], Mapping[Env, Env]]] = []
         for component, positions in role.variables.components(node):
-            pairs = draft.moved.get((role.automaton, component))
+            pairs = draft.moved.get((number, component))
             if pairs is not None:
                 moves.append((positions, pairs.get(node, {})))
         found[node] = tuple(sorted(moves, key=lambda move: move[0]))

@@ -11,12 +11,15 @@ Not covered: rings in which nobody stands: such a state stays as it is.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Protocol
 
 from ..automata.environments import Env
 from .decisions import Decisions, are_of_numbers
 from .order_state import OrderState
 from .received import Contents, Receiving
+from .setup import Setup
+from .state import Facts
 from .turns import Turn
 
 _BEFORE_TURNS = 32
@@ -52,6 +55,7 @@ class Rings:
         self._find = find
         self.powers: list[list[Turn]] | None = None
         """Each turn, made once, twice and so on; None before they were looked for."""
+        self._has_turned = False
 
     def turn(self, state: Turnable, seen: int) -> bool:
         """Turn a state in place, where so many have been seen before; tell whether it is another one then."""
@@ -63,7 +67,21 @@ class Rings:
         for powers in self.powers:
             times = _times(powers[0], state.strands)
             changed |= bool(times) and turned(state, _power(powers, times))
+        self._has_turned |= changed
         return changed
+
+    def complete(self, facts: Facts, setup: Setup) -> None:
+        """Let what was found of bytes in one slot be said of all of them."""
+        if not self._has_turned:
+            return
+        waiting = list(facts.equations.items())
+        for (_, expected, completed), equation in waiting:
+            for powers in self.powers or ():
+                barrier = setup.barriers[powers[0].barriers[setup.number_of[equation.barrier]]]
+                key = barrier, expected, completed
+                if key not in facts.equations:
+                    facts.equations[key] = replace(equation, barrier=barrier)
+                    waiting.append((key, facts.equations[key]))
 
 
 def turned(state: Turnable, turn: Turn) -> bool:

@@ -22,7 +22,7 @@ from .setup import Setup
 from .state import Facts
 from .turns import Turn
 
-_BEFORE_TURNS = 32
+_BEFORE_TURNS = 16
 """States that are explored before turns of rings are looked for."""
 
 

@@ -75,7 +75,7 @@ class RingDrafts:
 
     def _behind(self, key: Key, node: int, row: Row) -> Iterator[tuple[int, int, Row]]:
         """Yield the edges that a strand may take, where they lead, and the numbers there."""
-        self._effort.spend(Work.TRANSITION)
+        self._effort.spend(Work.ACTION)
         number, component = key
         taken = self._steps.edges[number].get(node, frozenset())
         for way in self._steps.roles[number].variables.behind(node, component, row):
@@ -104,6 +104,8 @@ class RingDrafts:
         found[home] = {one: other}
         waiting = [(home, one, other)]
         while waiting:
+            if self._effort.is_over:
+                return None
             node, mine, its = waiting.pop()
             ways, others = list(self._behind(key, node, mine)), list(self._behind(key, node, its))
             if [which for which, _, _ in ways] != [which for which, _, _ in others]:
@@ -150,6 +152,8 @@ class RingDrafts:
         while changed:
             changed = False
             for site in self.sites:
+                if self._effort.is_over:
+                    return draft
                 if draft.has(site) or site in tried or not any(map(draft.moves, self._named_at(site))):
                     continue
                 tried.add(site)

@@ -141,7 +141,7 @@ class RingSteps:
         """Return what two steps of a strand name, action by action; None where they do not do the same."""
         if other is None or len(one.actions) != len(other.actions):
             return None
-        self._effort.spend(Work.TRANSITION, len(one.actions))
+        self._effort.spend(Work.ACTION, len(one.actions))
         pairs = zip(self.operations[number][one.number], self.operations[number][other.number], strict=True)
         images = [image_of(mine, its) for mine, its in pairs]
         return [each for each in images if each is not None] if None not in images else None

@@ -15,6 +15,7 @@ Not covered: stages that nodes tell apart (residues of rounds); words that warps
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
@@ -30,10 +31,15 @@ from .received import Receiving
 from .ring_drafts import RingDrafts
 from .ring_landmarks import Performed, cells_between, landmarks_between
 from .ring_places import places_between
-from .ring_steps import Draft, RingSteps, Site
+from .ring_steps import Draft, Key, RingSteps, Site
 from .roles import Role, Step
 from .setup import Setup
 from .turns import Moves, Turn
+
+_SHARE = 0.2
+"""What may be spent of the effort that is left on looking for turns."""
+_MOST_TRIED = 4
+"""Places of the program, and strands, at which turns of some variables are looked for."""
 
 
 class RingTurns:
@@ -53,7 +59,11 @@ class RingTurns:
         self._setup = setup
         self._questions = questions
         self._uses = None if receiving is None else receiving.uses
-        self._effort = effort
+        self._whole = effort
+
+    @cached_property
+    def _effort(self) -> Effort:
+        return self._whole.share_of_rest(_SHARE)
 
     @cached_property
     def _steps(self) -> RingSteps:
@@ -66,9 +76,13 @@ class RingTurns:
     def find(self) -> Iterator[Turn]:
         """Yield turns, one for each ring that has one."""
         done: set[Site] = set()
+        tried: Counter[Key] = Counter()
         for site in self._drafts.sites:
-            if site in done or self._effort.is_over:
+            (number, component), _ = site
+            of_variables = self._roles[number].automaton, component
+            if site in done or self._effort.is_over or tried[of_variables] >= _MOST_TRIED:
                 continue
+            tried[of_variables] += 1
             for draft in self._drafts.of(site):
                 done |= {each for each in self._drafts.sites if draft.has(each)}
                 turn = self._turn(draft)

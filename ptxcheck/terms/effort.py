@@ -77,7 +77,8 @@ class Effort:
         """The clock has ended it."""
         self._next_look = 0.0
         self.limit = None if seconds is None else int(seconds * UNITS_PER_SECOND)
-        self._brake = None if seconds is None else time.process_time() + max(_BRAKE * seconds, _LEAST_BRAKE)
+        self._begun = time.process_time()
+        self._brake = None if seconds is None else self._begun + max(_BRAKE * seconds, _LEAST_BRAKE)
 
     def part(self, share: float) -> Effort:
         """Return an effort besides this one, of a share of it: the clock ends both."""
@@ -94,6 +95,13 @@ class Effort:
             part.limit = int(share * max(0, self.limit - self.spent))
         part._brake, part._whole = self._brake, self
         return part
+
+    def extend(self, times: float) -> None:
+        """Let so many times as much be spent, and the clock wait as much longer."""
+        if self.limit is not None:
+            self.limit = int(times * self.limit)
+        if self._brake is not None:
+            self._brake = self._begun + times * (self._brake - self._begun)
 
     def spend(self, kind: Work, times: int = 1) -> None:
         """Count work."""

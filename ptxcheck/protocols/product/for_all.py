@@ -63,6 +63,8 @@ _MOST_EMPTY = 3
 """How often further sizes are found to go wrong where they are empty."""
 _AHEAD = 4
 """How much more one of several cases may take than its share of the effort: with more, all together take too much."""
+_FIRST_CASES, _MORE = 2, 2
+"""Cases that tell what the others will take, and how much more effort there is then, if that is enough for all."""
 _MOST_RESIDUES = 16
 """Cases that numbers of the host are told apart in by their residues."""
 
@@ -187,12 +189,12 @@ def _for_each_residue(
     None where those are too many to be told apart. And tell whether sizes were taken not to be negative.
     """
     asked: Mapping[Atom, int] = before.residues.asked
-    takes_some = False
+    takes_some = is_extended = False
     for _ in range(_MOST_REBUILDS):
         if prod(asked.values()) > _MOST_RESIDUES:
             break
         shown: list[Shown] = []
-        count = prod(asked.values())
+        count, before_all = prod(asked.values()), kernel.effort.spent
         for residues in _residues_of(asked):
             kept = _kept(takes_sizes, before.words.points, residues, follows=before.received.follows)
             found = kernel.with_share(_AHEAD / (count - len(shown))).explored(kept)
@@ -200,6 +202,7 @@ def _for_each_residue(
             if isinstance(found, Open):
                 break
             shown.append(found)
+            is_extended |= not is_extended and _extend(kernel.effort, before_all, len(shown), count)
         else:
             return _united(shown), takes_some
         more = {**asked, **{n: max(m, asked.get(n, 1)) for n, m in kept.residues.asked.items()}}
@@ -207,6 +210,17 @@ def _for_each_residue(
             return found, takes_some
         asked = more
     return None, takes_some
+
+
+def _extend(effort: Effort, before: int, shown: int, count: int) -> bool:
+    """Let more be spent where that is what the other cases will take, by what those that are shown have taken."""
+    if effort.limit is None or shown < _FIRST_CASES:
+        return False
+    whole = effort.spent + (effort.spent - before) / shown * (count - shown)
+    if not effort.limit < whole <= _MORE * effort.limit:
+        return False
+    effort.extend(_MORE)
+    return True
 
 
 def _residues_of(asked: Mapping[Atom, int]) -> Iterator[Mapping[Atom, Residue]]:

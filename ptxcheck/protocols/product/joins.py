@@ -4,7 +4,7 @@ Property: states with one key do the same next, and a state that was weakened st
 
 Argument: see `state`.
 
-Not covered: states that differ in the order of barriers that are used in turns.
+Not covered: states that differ by a turn of a ring alone: see `ring_turns`.
 """
 
 from __future__ import annotations

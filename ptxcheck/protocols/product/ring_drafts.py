@@ -177,8 +177,11 @@ class RingDrafts:
 
     def _with(self, draft: Draft, site: Site) -> Draft | None:
         rows = self._rows[site]
-        drafts = (self._extended(draft, site, rows[-1], other) for other in rows)
-        return next((found for found in drafts if found is not None), None)
+        for other in rows:
+            found = None if self._effort.is_over else self._extended(draft, site, rows[-1], other)
+            if found is not None:
+                return found
+        return None
 
 
 __all__ = ["RingDrafts"]

@@ -77,14 +77,19 @@ def landmarks_between(
     cells: Mapping[int, int],
 ) -> Landmarks | None:
     """Return which landmark is which; None where checks would ask something else of one than of the other."""
-    targets = dict(_by_name(setup, barriers, flips))
+    if setup.on_two_sides is not None:
+        return None  # what that tells of pairs of actions is not compared
+    pairs = list(_by_name(setup, barriers, flips))
     for one, other in performed.values():
-        targets.update((_number(a), _number(b)) for a, b in _of_actions(one, other))
+        pairs += [(_number(a), _number(b)) for a, b in _of_actions(one, other)]
     for strand, actions in enumerate(setup.unique):
         for operation in (setup.step(strand, action) for action in actions):
             mine = named(operation)
             if id(operation) not in performed and _is_kept(mine, barriers, flips, cells):
-                targets.update((_number(a), _number(b)) for a, b in _of_actions(mine, mine))
+                pairs += [(_number(a), _number(b)) for a, b in _of_actions(mine, mine)]
+    targets: dict[int, int] = {}
+    if any(targets.setdefault(number, target) != target for number, target in pairs):
+        return None
     if sorted(targets) != sorted(targets.values()):
         return None
     found = Landmarks(targets, setup.rows)

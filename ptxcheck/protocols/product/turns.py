@@ -107,6 +107,9 @@ class Turn:
             named |= word.needed() | word.made
         for written, read in state.cells.values():
             named |= written | read
+        for each in state.changes.values():
+            for change in each.made:
+                named |= change.known & state.active
         for table in (state.far, state.copies, state.asked, state.late_fences, state.multiplied_unfenced):
             for reached in table.values():
                 named |= reached

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import pytest
 
 from benchmarks.mutation.judge import launched
+from ptxcheck.protocols.product import turned_states
 from ptxcheck.protocols.product.for_all import Open, Shown
 from ptxcheck.protocols.symex.values.wraparound import SIZES
 from ptxcheck.protocols.verify import shown_for_every_count
@@ -119,3 +120,14 @@ def test_a_product_that_is_no_quotient() -> None:
 @pytest.mark.parametrize("name", WRONG)
 def test_nothing_is_shown_where_they_move_apart(name: str) -> None:
     assert isinstance(shown(*WRONG[name]), Open)
+
+
+def test_stages_turn_in_each_residue(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the quotient is even or odd by the residue, no run takes the other way: `feasible_edges`."""
+    monkeypatch.setattr(turned_states, "_BEFORE_TURNS", 0)
+    turned = shown(advanced("A"), advanced("B"))
+    monkeypatch.setattr(turned_states, "_BEFORE_TURNS", 10**9)
+    apart = shown(advanced("A"), advanced("B"))
+    assert isinstance(turned, Shown)
+    assert isinstance(apart, Shown)
+    assert turned.states * 2 < apart.states

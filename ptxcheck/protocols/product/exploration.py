@@ -17,7 +17,7 @@ Not covered: what a `Failure` says: it is no violation, but a place at which thi
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence, Set
+from collections.abc import Collection, Hashable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
 from ...terms.effort import Effort, Work
@@ -31,7 +31,7 @@ from .coming_copies import ComingCopies
 from .decisions import AskedAgainError, Decisions, Questions
 from .loop_nests import Ordinals, moved
 from .operations import OTHER_PHASE, Failure
-from .order_state import BLOCKED, OrderState
+from .order_state import BLOCKED, OrderState, Stops
 from .polls import finds_its_phase
 from .questions import OfReceived, OfStrand, OfVariables, Polled
 from .readings import Given
@@ -116,6 +116,14 @@ class _State:
         return _State(
             strands, self.decisions.copy(), self.order.copy(), self.words, self.received, self.parent
         )
+
+    def control(self, standing_at: Sequence[tuple[int, Node, Ordinals] | None]) -> Hashable:
+        """Return what decides what may happen next; `standing_at` says where strands are, None for the end."""
+        indices = tuple((each.index, each.env) for each in self.strands)
+        return (
+            self.decisions.normal(standing_at), indices, self.order.control(), text_of(self.words),
+            self.received.text,
+        )  # fmt: skip
 
 
 def _all_end(behind: Mapping[object, Set[object]], seen: Collection[object]) -> bool:
@@ -257,7 +265,7 @@ class Exploration:
         if asking < 0:
             self._behind.setdefault(asking, set()).add(state.parent)
             return []
-        strands, decisions = state.strands, state.decisions
+        strands = state.strands
         standing_at = [
             None if each.ended else (role.automaton, self._node(role, each), each.ordinals)
             for role, each in zip(self._roles, strands, strict=True)
@@ -265,11 +273,7 @@ class Exploration:
         self._forget_received(state)
         if self._words is None and self._rings.turn(state, len(self._seen)):
             self._forget_received(state)
-        order = state.order
-        indices = tuple((each.index, each.env) for each in strands)
-        control = (
-            decisions.normal(standing_at), indices, order.control(), text_of(state.words), state.received.text
-        )  # fmt: skip
+        order, control = state.order, state.control(standing_at)
         self._behind.setdefault(control, set()).add(state.parent)
         state.parent = control
         if (old := self._seen.get(control)) is not None:
@@ -330,16 +334,18 @@ class Exploration:
         """Let all strands go on as far as they come; return one that asks, else `_ENDED` or `_IMPOSSIBLE`."""
         strands, order = state.strands, state.order
         asking: set[int] = set()
+        stops = Stops(order)
         while True:
             moved = True
             while moved:
                 moved = False
                 for number, strand in enumerate(strands):
-                    if not strand.ended and number not in asking:
+                    if not (strand.ended or number in asking or stops.hold(number)):
                         before = self.steps
                         if self._advance(number, strand, state):
                             asking.add(number)
                         moved |= self.steps != before
+                        stops.note(number)
             if not self._settle(state, self._to_settle(state, asking)):
                 break
         self._tell_words(state)

@@ -270,3 +270,33 @@ class OrderState:
     def weaken(self, old: OrderState) -> None:
         """Stand for another state with the same control as well."""
         weaken(self._state, old._state)
+
+
+class Stops:
+    """Which strands mbarriers have stopped, so that nobody asks again before something has changed."""
+
+    def __init__(self, order: OrderState) -> None:
+        self._state = order._state
+        self._at: dict[int, tuple[int, int]] = {}
+        """For strands, the mbarrier and its parity: until that is another one, they do not go on."""
+
+    def note(self, strand: int) -> None:
+        """Note whether a strand that was let go on is stopped."""
+        barrier = self._state.awaiting.get(strand)
+        word = None if barrier is None else self._state.words.get(barrier)
+        if barrier is None or word is None or word.tokens:
+            self._at.pop(strand, None)
+        else:
+            self._at[strand] = barrier, word.parity
+
+    def hold(self, strand: int) -> bool:
+        """Tell whether a strand would be stopped again."""
+        at = self._at.get(strand)
+        word = None if at is None else self._state.words.get(at[0])
+        return (
+            at is not None
+            and word is not None
+            and word.parity == at[1]
+            and word.is_live
+            and not word.is_overwritten
+        )

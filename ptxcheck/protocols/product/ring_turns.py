@@ -1,7 +1,7 @@
 """Turns of the rings of a kernel: what stands in one slot as it would stand in the next one.
 
-Property: a state and what a turn of `turns_of` makes of it do the same next, and what is in order in one of them is in
-order in the other.
+Property: a state and what a turn that `RingTurns` finds makes of it do the same next, and what is in order in one of
+them is in order in the other.
 
 Argument: symmetry reduction (Emerson, Sistla 1996) by automorphisms of the transition system. A turn is looked for from
 one pair of numbers: what variables are at a node, and what they are there a round later. Along the edges of the

@@ -26,7 +26,7 @@ from ..symex.values.symbol import VARYING
 from .operations import InitStep, InvalStep
 from .operations import Step as Operation
 from .question_sites import Questions
-from .questions import Below, Named
+from .questions import Below, Named, OfReceived
 from .received import Receiving
 from .ring_drafts import RingDrafts
 from .ring_landmarks import Performed, cells_between, landmarks_between
@@ -172,7 +172,7 @@ class RingTurns:
         question = self._automata[role.automaton].nodes[node].question
         if question is not None and question.truth.origin & VARYING:
             asked = self._questions.site(role.automaton, node).asked
-            if isinstance(asked, Below | Named):
+            if isinstance(asked, Below | Named | OfReceived):
                 return None
         for component, _ in role.variables.components(node):
             pairs = draft.moved.get((number, component))

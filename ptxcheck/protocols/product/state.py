@@ -105,7 +105,7 @@ class Word:
         return (
             self.is_live, self.parity, self.count, self.pending, self.expected, self.completed, self.is_asynchronous,
             self.has_transfers, self.made, self.maker, self.is_fenced, self.is_overwritten, tokens,
-            self.was_asynchronous, self.outstanding,
+            self.outstanding,
         )  # fmt: skip
 
     def covered_by(self, old: Word) -> bool:
@@ -114,6 +114,7 @@ class Word:
             all(not one & ~other for one, other in zip(mine, its, strict=True))
             and self.commits <= old.commits and self.last_commits <= old.last_commits
             and self.is_opaque <= old.is_opaque and self.was_opaque <= old.was_opaque
+            and self.was_asynchronous <= old.was_asynchronous
             and self.is_last_told >= old.is_last_told and self.least_expected >= old.least_expected
         )  # fmt: skip
 
@@ -130,6 +131,7 @@ class Word:
         self.last_commits |= old.last_commits
         self.is_opaque |= old.is_opaque
         self.was_opaque |= old.was_opaque
+        self.was_asynchronous |= old.was_asynchronous
         self.is_last_told &= old.is_last_told
         self.least_expected = min(self.least_expected, old.least_expected)
 
@@ -144,7 +146,7 @@ class Word:
         """Return what joins change."""
         return (
             *self._sets(), tuple(sorted(self.commits)), tuple(sorted(self.last_commits)), self.is_opaque,
-            self.was_opaque, self.is_last_told, self.least_expected,
+            self.was_opaque, self.was_asynchronous, self.is_last_told, self.least_expected,
         )  # fmt: skip
 
     def _sets(self) -> tuple[Bits, ...]:

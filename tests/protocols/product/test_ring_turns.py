@@ -27,11 +27,11 @@ from ptxcheck.source import Source
 from .kernels import shown
 
 TURNED = {
-    "ring/two_stages": 3,
-    "ring/three_stages": 4,
+    "ring/two_stages": 2,
+    "ring/three_stages": 2,
     "ring/counts_down": 3,
-    "persistent/tiles_and_steps": 7,
-    "leaders/elected_after_waiting": 4,
+    "persistent/tiles_and_steps": 5,
+    "leaders/elected_after_waiting": 2,
 }
 """States of right kernels whose rings are turned: so many as if the ring had one stage."""
 BROKEN = (

@@ -1,6 +1,6 @@
 """States of an exploration, turned so that one strand stands in the first slot of its ring.
 
-Property: the state that `Rings.turned` returns and the one that was given do the same next, up to a turn.
+Property: what `Rings.turn` makes of a state, and the state itself, do the same next, up to a turn.
 
 Argument: see `ring_turns`. A strand that stands in a ring says how far all is turned, so that states which differ by a
 turn alone come out as one.

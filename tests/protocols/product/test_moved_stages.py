@@ -8,10 +8,11 @@ import pytest
 
 from benchmarks.mutation.judge import launched
 from ptxcheck.protocols.product import turned_states
-from ptxcheck.protocols.product.for_all import Open, Shown
+from ptxcheck.protocols.product.for_all import Open, Shown, _extend
 from ptxcheck.protocols.symex.values.wraparound import SIZES
 from ptxcheck.protocols.verify import shown_for_every_count
 from ptxcheck.source import Source
+from ptxcheck.terms.effort import COST, UNITS_PER_SECOND, Effort, Work
 from tests.protocols.machine_runs import kernel
 
 STAGES = 3
@@ -131,3 +132,19 @@ def test_stages_turn_in_each_residue(monkeypatch: pytest.MonkeyPatch) -> None:
     assert isinstance(turned, Shown)
     assert isinstance(apart, Shown)
     assert turned.states * 2 < apart.states
+
+
+@pytest.mark.parametrize(
+    ("spent", "shown_cases", "extends"),
+    [
+        (4, 2, True),  # 14 cases take 28 of 20
+        (2, 2, False),  # they fit
+        (8, 2, False),  # they would not fit into twice as much
+        (4, 1, False),  # one tells nothing
+    ],
+)
+def test_residues_may_take_more_where_that_is_enough(spent: int, shown_cases: int, *, extends: bool) -> None:
+    effort = Effort(20.0)
+    effort.spend(Work.STATE, spent * UNITS_PER_SECOND // COST[Work.STATE])
+    assert _extend(effort, 0, shown_cases, 14) is extends
+    assert effort.limit == (40 if extends else 20) * UNITS_PER_SECOND

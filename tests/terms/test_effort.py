@@ -46,16 +46,3 @@ def test_an_effort_that_is_extended_goes_on_as_long_again(monkeypatch: pytest.Mo
     assert not whole.is_over
     whole.spend(Work.STATE, 10 * UNITS_PER_SECOND // COST[Work.STATE] + 1)
     assert whole.is_over
-
-
-def test_the_clock_waits_longer_for_an_effort_that_is_extended(monkeypatch: pytest.MonkeyPatch) -> None:
-    now = 100.0
-    monkeypatch.setattr("time.process_time", lambda: now)
-    monkeypatch.setattr("ptxcheck.terms.effort._BRAKE", 1.6)
-    whole = Effort(10.0)
-    whole.extend(2)
-    now = 100.0 + 1.6 * 10 + 1
-    assert not whole.is_braked()
-    whole._next_look = 0.0
-    now = 100.0 + 1.6 * 20 + 1
-    assert whole.is_braked()

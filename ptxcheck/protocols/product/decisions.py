@@ -124,10 +124,7 @@ class Decisions:
         if isinstance(asked, Below):
             threshold = asked.threshold(rounds)
             known = self._intervals.get((asked.terms, place), Interval())
-            now = asked.narrowed(known, threshold, truth)
-            congruence = self._questions.congruences.get(asked.terms)
-            if congruence is not None and not now.is_empty:
-                now = congruence.tightened(now)
+            now = self._questions.tightened(asked.terms, asked.narrowed(known, threshold, truth))
             self._intervals[asked.terms, place] = now
             of_all = self._held_by_all(automaton, node, ordinals, asked)
             if of_all is not None:

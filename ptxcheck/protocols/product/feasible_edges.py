@@ -5,7 +5,8 @@ Property: an edge that `feasible_edges` leaves out is taken in no run.
 Argument: a forward analysis over the nodes of an automaton: for each number that is one for the whole launch the
 interval that the answers on all ways to a node leave (Cousot, Cousot 1977), with what is given of it and its residue.
 
-Not covered: numbers of rounds, or of one round of a loop; what several numbers have to do with each other.
+Not covered: numbers of rounds, of one round of a loop, or of a group of threads; what several numbers have to do with
+each other.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from collections.abc import Mapping
 from typing import TypeAlias
 
 from ..automata.automaton import Automaton
+from .held_numbers import is_for_all
 from .intervals import Interval
 from .question_sites import Questions
 from .questions import Below, Terms, round_number
@@ -47,19 +49,13 @@ def feasible_edges(number: int, automaton: Automaton, questions: Questions) -> t
 
 
 def _is_of_launch(asked: Below) -> bool:
-    return bool(asked.terms) and not asked.slopes and not asked.held and round_number(asked.terms) is None
+    return is_for_all(asked) and not asked.slopes and round_number(asked.terms) is None
 
 
 def _narrowed(questions: Questions, asked: Below, known: Interval, *, answer: bool) -> Interval:
     """Return what is known of a number behind an answer."""
     now = asked.narrowed(known, asked.constant, answer).within(known)
-    congruence = questions.congruences.get(asked.terms)
-    if congruence is not None and not now.is_empty:
-        now = congruence.tightened(now)
-    now = questions.possible(asked.terms, now)
-    if congruence is not None and not now.is_empty:
-        now = congruence.tightened(now)
-    return now
+    return questions.tightened(asked.terms, questions.possible(asked.terms, now))
 
 
 def _joined(one: _Known, other: _Known) -> _Known:

@@ -35,6 +35,11 @@ def is_of_group(asked: Below) -> bool:
     return any(name.inner_kind is Kind.WIDENED for name in walk(asked.terms))
 
 
+def is_for_all(asked: Below) -> bool:
+    """Tell whether a direction is one number for the whole launch, whoever asks."""
+    return bool(asked.terms) and not asked.held and not is_of_group(asked)
+
+
 def named(
     asked: Below, number: int, automaton: Automaton, node: Node, classes: Mapping[int, Class]
 ) -> Below | None:
@@ -69,4 +74,4 @@ def _owners(nodes: Sequence[Node], header: int, threads: ThreadSet) -> Iterator[
     return (each.threads for each in nodes if each.block == header and not threads & ~each.threads)
 
 
-__all__ = ["is_held", "is_of_group", "named"]
+__all__ = ["is_for_all", "is_held", "is_of_group", "named"]

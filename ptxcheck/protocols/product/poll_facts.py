@@ -19,7 +19,7 @@ from typing import TypeAlias
 from ..automata.automaton import Automaton
 from ..automata.nodes import Arrival, Node
 from .decisions import Decisions
-from .held_numbers import is_of_group
+from .held_numbers import is_for_all
 from .intervals import Interval
 from .loop_nests import Ordinals
 from .question_sites import Questions, Site
@@ -47,7 +47,7 @@ class PollFacts:
 
     def _add(self, node: Node, site: Site) -> None:
         asked = site.asked
-        if not isinstance(asked, Below) or asked.held or is_of_group(asked) or not asked.terms:
+        if not isinstance(asked, Below) or not is_for_all(asked):
             return
         key, most = (asked.terms, asked.slopes), asked.constant + asked.equal
         number = self._number.setdefault(key, len(self._slopes))

@@ -201,6 +201,11 @@ class Questions:
         given = self.given.get(terms)
         return known if given is None else known.within(given)
 
+    def tightened(self, terms: Terms, known: Interval) -> Interval:
+        """Return what is known of a direction, with its residue."""
+        congruence = self.congruences.get(terms)
+        return known if congruence is None or known.is_empty else congruence.tightened(known)
+
     def site(self, automaton: int, node: int) -> Site:
         return self._sites[automaton, node]
 

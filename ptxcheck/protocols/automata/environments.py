@@ -129,11 +129,6 @@ class Variables:
         """Return the positions, among those that are live, of the variables that the events of a node depend on."""
         return tuple(self._position[node][name] for name in self._read[node])
 
-    def rows(self, node: int, component: Component) -> tuple[Env, ...]:
-        """Return all numbers that the variables of a component have at a node."""
-        rows = self._numbers.get((node, component), set())
-        return tuple(sorted(tuple(number for _, number in row) for row in rows))
-
     def behind(self, node: int, component: Component, row: Env) -> tuple[tuple[int, int, Env], ...]:
         """Return which edges threads may take with some numbers of a component: target, its node, the numbers there."""
         found = self._behind.get((node, component, row))

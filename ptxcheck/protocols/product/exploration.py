@@ -218,7 +218,9 @@ class Exploration:
         }
         self._behind: dict[object, set[object]] = {}
         """From which states each state, and the end of all threads, was come to."""
-        self._rings = Rings(RingTurns(automata, roles, setup, self.questions, receiving, effort).find)
+        self._rings = Rings(
+            lambda: RingTurns(automata, roles, setup, self.questions, receiving, effort).find()
+        )
         self._both: set[int] = set()
         """Points of polls of which both answers are explored."""
         self.visits = 0

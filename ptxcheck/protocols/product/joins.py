@@ -54,7 +54,7 @@ def _groups(state: State) -> Hashable:
     return tuple(found)
 
 
-def _tables(state: State) -> tuple[dict[Any, Bits], ...]:
+def tables(state: State) -> tuple[dict[Any, Bits], ...]:
     """Return sets of landmarks of which more is asked where there are more of them."""
     return state.far, state.copies, state.asked, state.late_fences, state.multiplied_unfenced
 
@@ -103,11 +103,7 @@ def normalise(state: State) -> None:
 def _drop_finished_copies(state: State) -> None:
     """Forget copies of a CTA that some strand of it knows to be over: until they are made again, somebody will."""
     for cta, copies in state.copies.items():
-        known = 0
-        for strand, each in enumerate(state.setup.strands):
-            if each.cta == cta:
-                known |= state.clocks[strand]
-        state.copies[cta] = copies & ~known
+        state.copies[cta] = copies & ~state.known_in(cta) if copies else 0
 
 
 def knowledge(state: State) -> Mapping[Hashable, Hashable]:
@@ -121,7 +117,7 @@ def knowledge(state: State) -> Mapping[Hashable, Hashable]:
         found["word", barrier] = word.lattice()
     for meeting, meet in state.meets.items():
         found["meet", meeting] = (meet.now, meet.last)
-    for number, table in enumerate(_tables(state)):
+    for number, table in enumerate(tables(state)):
         found["table", number] = tuple(sorted(table.items()))
     for slot, known in state.clocks.items():
         found["clock", slot] = known
@@ -138,7 +134,7 @@ def covered_by(state: State, old: State) -> bool:
         was_written, was_read = old.cells.get(cell, (0, 0))
         if written & ~was_written or read & ~was_read:
             return False
-    for table, its in zip(_tables(state), _tables(old), strict=True):
+    for table, its in zip(tables(state), tables(old), strict=True):
         if any(reached & ~its.get(key, 0) for key, reached in table.items()):
             return False
     if not all(word.covered_by(old.words[barrier]) for barrier, word in state.words.items()):
@@ -165,7 +161,7 @@ def weaken(state: State, old: State) -> None:
     for cell, (written, read) in old.cells.items():
         is_written, is_read = state.cells.get(cell, (0, 0))
         state.cells[cell] = written | is_written, read | is_read
-    for table, other in zip(_tables(state), _tables(old), strict=True):
+    for table, other in zip(tables(state), tables(old), strict=True):
         for key, reached in other.items():
             table[key] = table.get(key, 0) | reached
     for barrier, word in state.words.items():

@@ -232,10 +232,7 @@ class OrderState:
             if state.late_fences:
                 raise Unproved(Flaw.MISSING_PROXY_FENCE.value, *min(state.late_fences))
             for cta in sorted({*state.far, *state.copies}):
-                known = 0
-                for strand, each in enumerate(self.setup.strands):
-                    if each.cta == cta:
-                        known |= state.clocks[strand]
+                known = state.known_in(cta)
                 far, visible = state.far.get(cta, 0), self.setup.rows.of(known, VISIBLE)
                 if far & ~known or far & self.setup.to_be_visible_at_exit & ~visible:
                     raise Unproved(Flaw.EXIT_WITH_REMOTE_ACCESS.value, 0, -1)

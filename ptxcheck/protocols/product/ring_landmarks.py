@@ -10,7 +10,7 @@ Not covered: accesses that no strand performs again and whose cells a turn moves
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from .operations import (
@@ -29,7 +29,7 @@ from .operations import (
 )  # fmt: skip
 from .rows import Bits
 from .setup import Setup
-from .step_images import Image, Named, Touch, image_of, named
+from .step_images import Named, Touch, image_of
 from .turns import Landmarks
 
 Performed: TypeAlias = dict[int, tuple[Named, Named]]
@@ -43,10 +43,7 @@ def cells_between(setup: Setup, performed: Performed) -> dict[int, int] | None:
     """Return which cell of memory is which; None where accesses that correspond touch cells that do not."""
     touches: dict[Bits, Bits] = {}
     for one, other in performed.values():
-        image = _image(one, other)
-        if image is None:
-            return None
-        touches.update((mine.bit, its.bit) for mine, its in image.touches)
+        touches.update((mine.bit, its.bit) for mine, its in zip(one.touches, other.touches, strict=True))
     accesses: dict[Bits, Touch] = {**setup.kind_of, **setup.tensor_kind_of}
     covers: dict[int, set[Bits]] = {}
     for bit in touches:
@@ -75,6 +72,7 @@ def landmarks_between(
     flips: Sequence[int],
     performed: Performed,
     cells: Mapping[int, int],
+    named: Callable[[Step], Named],
 ) -> Landmarks | None:
     """Return which landmark is which; None where checks would ask something else of one than of the other."""
     if setup.on_two_sides is not None:
@@ -122,11 +120,6 @@ def _by_name(setup: Setup, barriers: Sequence[int], flips: Sequence[int]) -> Ite
             yield number, numbers[other]
 
 
-def _image(one: Named, other: Named) -> Image | None:
-    """Return what two steps that correspond name: mbarriers are made, and end, at points of their own."""
-    return image_of(one, other, at_one_place=not isinstance(one.step, InitStep | InvalStep))
-
-
 def _of_actions(one: Named, other: Named) -> Iterator[tuple[Bits, Bits]]:
     """Yield the landmarks of a step that are of its action alone, with those of another one."""
     for mine, its in zip(one.touches, other.touches, strict=True):
@@ -153,7 +146,8 @@ def _is_kept(one: Named, barriers: Sequence[int], flips: Sequence[int], cells: M
 def _keeps_steps(performed: Performed, landmarks: Landmarks, barriers: Sequence[int]) -> bool:
     """Tell whether steps that correspond name mbarriers, and ask of landmarks, that do."""
     for one, other in performed.values():
-        image = _image(one, other)
+        # Mbarriers are made, and end, at points of their own.
+        image = image_of(one, other, at_one_place=not isinstance(one.step, InitStep | InvalStep))
         if image is None or not all(barriers[mine] == its for mine, its in image.barriers):
             return False
         mine, its = image.objects

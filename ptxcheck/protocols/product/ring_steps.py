@@ -10,7 +10,7 @@ Not covered: numbers that a turn does not move: no strand that turns comes there
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -23,6 +23,7 @@ from .question_sites import Questions
 from .roles import Role, Step
 from .setup import Setup
 from .step_images import Image, Named, image_of, named
+from .turns import Move, moved
 
 Row: TypeAlias = Env
 """Numbers of the variables of one component."""
@@ -119,7 +120,8 @@ class RingSteps:
         role = self.roles[number]
         variables = role.variables
         read = variables.read_at(node)
-        moves: list[tuple[tuple[int, ...], dict[Row, Row]]] = []
+        at_node = self._variants_at[number].get(node, ())
+        moves: list[Move] = []
         for component, positions in variables.components(node):
             pairs = draft.moved.get((number, component))
             if pairs is None:
@@ -130,12 +132,13 @@ class RingSteps:
             for mine, its in pairs.get(node, {}).items():
                 there = tuple(its[at] for at in kept)
                 if projected.setdefault(tuple(mine[at] for at in kept), there) != there:
-                    projected[tuple(mine[at] for at in kept)] = ()
+                    yield from ((step, None) for _, step in at_node)
+                    return
             moves.append((own, projected))
-        for variant, step in self._variants_at[number].get(node, ()):
-            other = _moved(variant, moves)
-            if other is not None:
-                yield step, role.variants.get((node, other)) if other else None
+        for variant, step in at_node:
+            other = moved(variant, moves)
+            if other is not None:  # else no strand that turns comes here with these numbers
+                yield step, role.variants.get((node, other))
 
     def images(self, number: int, one: Step, other: Step | None) -> list[Image] | None:
         """Return what two steps of a strand name, action by action; None where they do not do the same."""
@@ -159,20 +162,6 @@ def _variants_at(role: Role) -> dict[int, list[tuple[Env, Step]]]:
     for (node, variant), step in role.variants.items():
         found.setdefault(node, []).append((variant, step))
     return found
-
-
-def _moved(variant: Env, moves: Sequence[tuple[tuple[int, ...], Mapping[Row, Row]]]) -> Env | None:
-    """Return the other numbers of a variant: () where there are several, None where no strand that turns has these."""
-    found = list(variant)
-    for own, projected in moves:
-        numbers = projected.get(tuple(variant[at] for at in own))
-        if numbers is None:
-            return None
-        if len(numbers) != len(own):
-            return ()
-        for at, number in zip(own, numbers, strict=True):
-            found[at] = number
-    return tuple(found)
 
 
 __all__ = ["Draft", "Key", "Pairs", "RingSteps", "Row", "Site"]

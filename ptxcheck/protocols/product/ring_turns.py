@@ -17,11 +17,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
 
 from ...terms.effort import Effort
 from ..automata.automaton import Automaton
-from ..automata.environments import Env
 from ..symex.values.symbol import VARYING
 from .operations import InitStep, InvalStep
 from .operations import Step as Operation
@@ -34,7 +32,7 @@ from .ring_places import places_between
 from .ring_steps import Draft, Key, RingSteps, Site
 from .roles import Role, Step
 from .setup import Setup
-from .turns import Moves, Turn
+from .turns import Move, Moves, Turn
 
 _SHARE = 0.2
 """What may be spent of the effort that is left on looking for turns."""
@@ -59,19 +57,9 @@ class RingTurns:
         self._setup = setup
         self._questions = questions
         self._uses = None if receiving is None else receiving.uses
-        self._whole = effort
-
-    @cached_property
-    def _effort(self) -> Effort:
-        return self._whole.share_of_rest(_SHARE)
-
-    @cached_property
-    def _steps(self) -> RingSteps:
-        return RingSteps(self._automata, self._roles, self._setup, self._questions, self._effort)
-
-    @cached_property
-    def _drafts(self) -> RingDrafts:
-        return RingDrafts(self._steps, self._effort)
+        self._effort = effort.share_of_rest(_SHARE)
+        self._steps = RingSteps(automata, roles, setup, questions, self._effort)
+        self._drafts = RingDrafts(self._steps, self._effort)
 
     def find(self) -> Iterator[Turn]:
         """Yield turns, one for each ring that has one."""
@@ -105,7 +93,7 @@ class RingTurns:
         cells = None if performed is None else cells_between(setup, performed)
         if performed is None or places is None or cells is None:
             return None
-        landmarks = landmarks_between(setup, barriers, flips, performed, cells)
+        landmarks = landmarks_between(setup, barriers, flips, performed, cells, self._steps.named)
         if landmarks is None:
             return None
         strands = tuple(
@@ -118,15 +106,13 @@ class RingTurns:
         self, steps: Sequence[tuple[int, Step, Step]], barriers: Sequence[int]
     ) -> Performed | None:
         """Return what strands do, and what corresponds: also where they make or end mbarriers, before they turn."""
-        pairs: dict[int, Operation] = {}
         found: Performed = {}
         named = self._steps.named
         for number, one, other in steps:
             operations = self._steps.operations[number]
             for mine, its in zip(operations[one.number], operations[other.number], strict=True):
-                if pairs.setdefault(id(mine.step), its.step) is not its.step:
+                if found.setdefault(id(mine.step), (mine, its))[1].step is not its.step:
                     return None
-                found[id(mine.step)] = mine, its
         for strand, actions in enumerate(self._setup.unique):
             for action in actions:
                 operation = self._setup.step(strand, action)
@@ -211,12 +197,10 @@ def _begins_ring(number: int, role: Role, node: int, target: int, draft: Draft) 
     )
 
 
-def _moves(
-    number: int, role: Role, nodes: Mapping[int, None], draft: Draft
-) -> dict[int, tuple[tuple[tuple[int, ...], Mapping[Env, Env]], ...]]:
-    found: dict[int, tuple[tuple[tuple[int, ...], Mapping[Env, Env]], ...]] = {}
+def _moves(number: int, role: Role, nodes: Mapping[int, None], draft: Draft) -> dict[int, tuple[Move, ...]]:
+    found: dict[int, tuple[Move, ...]] = {}
     for node in nodes:
-        moves: list[tuple[tuple[int, ...], Mapping[Env, Env]]] = []
+        moves: list[Move] = []
         for component, positions in role.variables.components(node):
             pairs = draft.moved.get((number, component))
             if pairs is not None:

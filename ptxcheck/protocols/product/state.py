@@ -307,6 +307,14 @@ class State:
         """Tell whether a strand knows that events have happened."""
         return not events & self.active & ~self.clocks[strand]
 
+    def known_in(self, cta: int) -> Knowledge:
+        """Return what some strand of a CTA knows."""
+        known: Knowledge = 0
+        for strand, each in enumerate(self.setup.strands):
+            if each.cta == cta:
+                known |= self.clocks[strand]
+        return known
+
     def add(self, slot: Slot, known: Knowledge) -> None:
         """Let somebody know."""
         if known:

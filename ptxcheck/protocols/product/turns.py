@@ -11,18 +11,21 @@ Not covered: that the kernel does the same in a turned state (`ring_turns`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from ..automata.environments import Env
 from .clocks import Clocks, Slot
-from .joins import normalise
+from .joins import normalise, tables
 from .ring_places import Place
 from .rows import Bits, Knowledge, Rows
 from .state import Change, Changes, State, Word
 
 _OF_BARRIERS = frozenset({"arrivals", "others", "last-to-come", "work", "published", "transfers", "raised"})
 """Slots of clocks that are of an mbarrier."""
+Move: TypeAlias = tuple[tuple[int, ...], Mapping[Env, Env]]
+"""Positions of variables of one component, and their other numbers."""
 
 
 class Landmarks:
@@ -61,26 +64,29 @@ class Landmarks:
         return Landmarks(targets, self._rows)
 
 
+def moved(env: Env, moves: Iterable[Move]) -> Env | None:
+    """Return the other numbers of some variables; None where none are known."""
+    found = list(env)
+    for positions, numbers in moves:
+        there = numbers.get(tuple(env[at] for at in positions))
+        if there is None:
+            return None
+        for at, number in zip(positions, there, strict=True):
+            found[at] = number
+    return tuple(found)
+
+
 @dataclass(frozen=True, slots=True)
 class Moves:
     """What a turn does to the variables of one strand, node by node; nothing where no turn is known."""
 
-    by_node: Mapping[int, tuple[tuple[tuple[int, ...], Mapping[Env, Env]], ...]]
-    """For each node at which the strand may stand: positions of variables, and their other numbers."""
+    by_node: Mapping[int, tuple[Move, ...]]
+    """For each node at which the strand may stand."""
 
     def of(self, node: int, env: Env) -> Env | None:
         """Return the other numbers of all variables of a node; None where none are known."""
         moves = self.by_node.get(node)
-        if moves is None:
-            return None
-        found = list(env)
-        for positions, numbers in moves:
-            there = numbers.get(tuple(env[at] for at in positions))
-            if there is None:
-                return None
-            for at, number in zip(positions, there, strict=True):
-                found[at] = number
-        return tuple(found)
+        return None if moves is None else moved(env, moves)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +116,7 @@ class Turn:
         for each in state.changes.values():
             for change in each.made:
                 named |= change.known & state.active
-        for table in (state.far, state.copies, state.asked, state.late_fences, state.multiplied_unfenced):
+        for table in tables(state):
             for reached in table.values():
                 named |= reached
         changes = any(
@@ -141,10 +147,8 @@ class Turn:
             (strand, self.barriers[number], parity ^ self.flips[number]): polls
             for (strand, number, parity), polls in state.polled.items()
         }
-        for table in (found.far, found.copies, found.asked):
-            table.update({cta: of(reached) for cta, reached in table.items()})
-        for late in (found.late_fences, found.multiplied_unfenced):
-            late.update({key: of(stores) for key, stores in late.items()})
+        for table in tables(found):
+            table.update({key: of(reached) for key, reached in table.items()})
         found.changes = {cta: self._changes(each) for cta, each in state.changes.items()}
         return found
 
@@ -185,7 +189,7 @@ class Turn:
 
 
 def _both(one: Moves, other: Moves) -> Moves:
-    found: dict[int, tuple[tuple[tuple[int, ...], Mapping[Env, Env]], ...]] = {}
+    found: dict[int, tuple[Move, ...]] = {}
     for node in one.by_node.keys() & other.by_node.keys():
         by_positions: dict[tuple[int, ...], Mapping[Env, Env]] = dict(one.by_node[node])
         for positions, numbers in other.by_node[node]:
@@ -197,4 +201,4 @@ def _both(one: Moves, other: Moves) -> Moves:
     return Moves(found)
 
 
-__all__ = ["Landmarks", "Moves", "Turn"]
+__all__ = ["Landmarks", "Move", "Moves", "Turn", "moved"]

@@ -25,7 +25,7 @@ from ..automata.quotients import undivided, undivided_truncated
 from ..automata.received_values import is_received
 from ..automata.round_names import OF_ROUND, ordinal, ordinals_in
 from ..automata.variables import is_of_variables
-from ..symex.values.comparisons import Change, changes_of
+from ..symex.values.comparison_marks import Change, changes_of
 from ..symex.values.kinds import Kind
 from ..symex.values.lane_arithmetic import condition_of, negate
 from ..symex.values.recurrent_arithmetic import COUNTED

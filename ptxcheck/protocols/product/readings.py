@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 
 from ..automata.automaton import Automaton
 from ..automata.nodes import Node
-from ..symex.values.comparisons import Change
+from ..symex.values.comparison_marks import Change
 from ..symex.values.kinds import Kind
 from ..symex.values.readings import Reading, reading_of
 from ..symex.values.symbol import Atom, Form

@@ -15,7 +15,8 @@ from ....ir import Register
 from ...model.actions import Protocol
 from ...symex.interpreter.observation import Observation
 from ...symex.slice.sliced_program import Program
-from ...symex.values.comparisons import Change, changes_between
+from ...symex.values.comparison_marks import Change
+from ...symex.values.comparisons import changes_between
 from ...symex.values.symbol import Atom, Condition, show_atom
 from ...symex.values.trace import Shape
 from .deciding import Question

@@ -20,7 +20,7 @@ from ..slice.sliced_program import Program
 from ..values import lane_arithmetic as lanes
 from ..values.approximated_terms import unwritten_in
 from ..values.assumptions import Assumptions, unwritten_text
-from ..values.comparisons import loss_of_comparison
+from ..values.comparisons import loss_of_comparison, loss_of_mask, loss_of_sum
 from ..values.register_file import RegisterFile
 from ..values.symbol import Decisions, Form, Value
 from ..values.trace import Shape, ThreadSet
@@ -126,6 +126,21 @@ class Cta:
         sides = [each for each in (left, right) if isinstance(each, Form)]
         if loss and not (loss == COMPARED_WIDE and all(map(self.decider.is_positive, sides))):
             self.assume(AssumptionKind.CUT, loss, point)
+            if loss == COMPARED_WIDE:
+                self.assumptions.note_naturals(sides)
+
+    def note_sum(self, values: Sequence[Value], result: Value, point: int) -> None:
+        """Note what a sum of 64 bits takes for granted of what cancels in it."""
+        loss = loss_of_sum(values, result)
+        if loss:
+            self.assume(AssumptionKind.CUT, loss, point)
+
+    def note_mask(self, value: Value, mask: Value, point: int) -> None:
+        """Note what a mask of 64 bits takes for granted of the number that it masks."""
+        loss = loss_of_mask(value, mask) if isinstance(value, Form) and isinstance(mask, int) else ""
+        if loss and isinstance(value, Form) and not self.decider.is_positive(value):
+            self.assume(AssumptionKind.CUT, loss, point)
+            self.assumptions.note_naturals((value,))
 
     def note_loss(self, loss: str, types: Typing, values: Sequence[Value], point: int) -> None:
         """Note what an instruction may take from the symbols that it reads."""
@@ -135,4 +150,6 @@ class Cta:
                 else loss != EXTENDED or not self.decider.is_positive(value)
             ):  # fmt: skip
                 self.assume(AssumptionKind.CUT, loss, point)
+                if loss == EXTENDED:
+                    self.assumptions.note_naturals((value,))
                 return

@@ -26,6 +26,7 @@ from ..values.kinds import Kind
 from ..values.register_file import SplitError
 from ..values.symbol import Form, Value
 from ..values.trace import ThreadSet
+from ..values.wraparound import WORD
 from .cta import Cta
 
 _ALL_RELATIONS = frozenset(
@@ -90,7 +91,7 @@ def _part_by_number(a: Value, b: Value, guard: ThreadSet) -> None:
 
 
 def logic_step(op: Op) -> Callable[[Cta, int, Instruction, ThreadSet], None]:
-    def step(cta: Cta, _: int, instruction: Instruction, guard: ThreadSet) -> None:
+    def step(cta: Cta, point: int, instruction: Instruction, guard: ThreadSet) -> None:
         target, *sources = instruction.operands
         types = typing_of(instruction.operation)
         a, b = (
@@ -101,6 +102,9 @@ def logic_step(op: Op) -> Callable[[Cta, int, Instruction, ThreadSet], None]:
         )
         if types.width == 1:
             _part_by_number(a, b, guard)
+        if op is Op.AND and types.width > WORD:
+            cta.note_mask(a, b, point)
+            cta.note_mask(b, a, point)
         result = lanes.logic(op, a, b) if types.width == 1 else COMPUTE[op](types, [a, b], cta.threads)
         if isinstance(target, Register):
             cta.registers.write(target, guard, lanes.settle(result))

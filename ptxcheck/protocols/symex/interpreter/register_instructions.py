@@ -48,6 +48,8 @@ def perform(cta: Cta, point: int, instruction: Instruction, guard: ThreadSet) ->
     if step.is_order:
         cta.note_comparison(".lt", step.types, values[0], values[1], point)
     result = step.function(step.types, values, cta.threads)
+    if step.is_wide_sum:
+        cta.note_sum(values, result, point)
     cta.registers.write(step.target, guard, result if type(result) is int else lanes.settle(result))
 
 

@@ -19,7 +19,7 @@ from ....ir import Immediate, Instruction, Operand, Register, Vector
 from ....opcodes.op import Op
 from ..values import lane_arithmetic as lanes
 from ..values.compute import COMPUTE, Compute
-from ..values.wraparound import loss_of
+from ..values.wraparound import WORD, loss_of
 
 _LOGIC = frozenset({Op.AND, Op.OR, Op.XOR})
 """Of predicates and numbers: what they give of two predicates may be known where one of them is not."""
@@ -27,6 +27,7 @@ _CHANGED = frozenset({".sat", ".relu"})
 """What makes another number of the result."""
 _PACKED = re.compile(r"\.[bsu]\d+x\d+")
 """Types of several integers in one register."""
+_SUMS = frozenset({Op.ADD, Op.SUB, Op.MAD})
 _ANY_TYPE = frozenset({Op.MOV, Op.SELP, Op.CVT})
 """Operations that treat floating-point numbers as bits, or know them apart."""
 
@@ -43,6 +44,8 @@ class Computation:
     """What symbols may lose by it, or ""."""
     is_order: bool
     """It chooses by which one is less."""
+    is_wide_sum: bool
+    """It adds or subtracts numbers of 64 bits."""
 
 
 def is_exact(instruction: Instruction) -> bool:
@@ -75,4 +78,12 @@ def computation_of(instruction: Instruction) -> Computation | None:
         else source
         for position, source in enumerate(sources)
     )
-    return Computation(function, types, target, read, loss_of(op, types), op in (Op.MIN, Op.MAX))
+    return Computation(
+        function,
+        types,
+        target,
+        read,
+        loss_of(op, types),
+        op in (Op.MIN, Op.MAX),
+        op in _SUMS and types.width > WORD,
+    )

@@ -10,9 +10,10 @@ Not covered: whether a run needs what it notes: rather too much than too little.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from ....verdict import AssumptionKind
+from .symbol import Form
 from .trace import Assumption, AssumptionKey
 
 Assume = Callable[[AssumptionKind, str, int], None]
@@ -32,11 +33,21 @@ class Assumptions:
 
     def __init__(self) -> None:
         self._found: dict[AssumptionKey, Assumption] = {}
+        self._naturals: dict[Form, None] = {}
 
     def note(self, kind: AssumptionKind, text: str, point: int) -> None:
         """Note an approximation that a verdict rests on."""
         found = Assumption(kind, text, point)
         self._found.setdefault(found.key, found)
+
+    def note_naturals(self, values: Iterable[Form]) -> None:
+        """Note numbers that are read without their sign, and stand for registers where they are not negative."""
+        self._naturals.update(dict.fromkeys(values))
+
+    @property
+    def naturals(self) -> tuple[Form, ...]:
+        """The numbers that must not be negative for the run to be one of the machine, in order."""
+        return tuple(self._naturals)
 
     @property
     def count(self) -> int:

@@ -9,55 +9,40 @@ then. A number that is taken away from a signed symbol wraps around only where t
 only where it may be large: the result is marked with which of both is so. Where both sides have a symbol in common that
 cancels, and where one of 32 bits is compared as an unsigned number of 64, what that takes for granted is noted at once.
 
-Not covered: what loops count, and numbers of 64 bits, are taken not to wrap around. What cancels in 64 bits before it
-is compared (`sext(n + 1) - sext(n)`), a sign-extended number that is masked to 32 bits, and an unsigned order of
-numbers of which earlier answers leave a few: these are compared as integers, and nothing is noted.
+Not covered: what loops count, and numbers of 64 bits, are taken not to wrap around. An unsigned order of numbers of
+which earlier answers leave a few is one of integers, and nothing is noted.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from enum import IntFlag
+from collections.abc import Callable, Sequence
 
+from .comparison_marks import Change, changes_of, marked
 from .kinds import Kind
 from .lane_arithmetic import ORDERS, compare, opaque
 from .recurrent_arithmetic import COUNTED
-from .substitution import with_changes
 from .symbol import MOVED, Atom, Form, Value
 from .traversal import walk
 from .unsigned_order import ordered
 from .value_ranges import interval_of
-from .wraparound import COMPARED_WIDE, SIZES, WORD, is_wide, may_be_negative
+from .wraparound import COMPARED_WIDE, EXTENDED, SIZES, WORD, is_wide, may_be_negative
 
+_HALF = 1 << 31
 _COUNTERS = COUNTED | {Kind.VARIABLE, Kind.HELD}
-
-
-class Change(IntFlag):
-    """What is done to a symbol on its side of a comparison."""
-
-    NONE = 0
-    LOWERED = 1
-    """Something is taken away from it: exact where it is not negative."""
-    RAISED = 2
-    """Something is added to it."""
 
 
 def compared_integers(relation: str, a: Value, b: Value, width: int, *, signed_operands: bool) -> Value:
     """Return the truth of a comparison of two integers (see `lane_arithmetic.compare`)."""
     if relation not in ORDERS or not (isinstance(a, Form) or isinstance(b, Form)):
         truth = compare(relation, a, b, width, signed_operands=signed_operands)
-        return _marked(truth, changes_between(a, b)) if width > WORD else truth
+        if width <= WORD:
+            return truth
+        return marked(truth, changes_between(a, b), is_of_64_bits=_may_exceed(truth))
     if not signed_operands:
-        return _marked(ordered(relation, a, b, width), changes_between(a, b) & Change.RAISED)
+        return marked(ordered(relation, a, b, width), changes_between(a, b) & Change.RAISED)
     if width <= WORD and any(_may_have_sign(each, width) for each in (a, b) if isinstance(each, Form)):
         return opaque(Kind.COMPARE, relation, a, b, width, int(signed_operands))
-    return _marked(compare(relation, a, b, width, signed_operands=True), changes_between(a, b))
-
-
-def changes_of(comparison: Atom) -> Change:
-    """Return what is done to symbols in a comparison before they are compared."""
-    parts = comparison.inner
-    return Change(int(str(parts[4]))) if parts[0] == Kind.CMP and len(parts) > 4 else Change.NONE
+    return marked(compare(relation, a, b, width, signed_operands=True), changes_between(a, b))
 
 
 def may_have_wrapped(truth: Form, is_positive: Callable[[Form], bool]) -> bool:
@@ -92,6 +77,36 @@ def loss_of_comparison(relation: str, a: Value, b: Value, width: int, *, signed_
     if width > WORD and relation in ORDERS and not signed_operands and any(map(_is_of_words, sides)):
         return COMPARED_WIDE
     return ""
+
+
+def _may_exceed(truth: Value) -> bool:
+    """Tell whether what a comparison has on one side may be a number that is zero in 32 bits only."""
+    if not isinstance(truth, Form) or truth.terms[0][0].kind is not Kind.CMP:
+        return False
+    _, terms, constant = truth.terms[0][0].inner[1:4]
+    assert isinstance(terms, tuple)
+    assert isinstance(constant, int)
+    (name, factor), *others = terms
+    return bool(others) or abs(factor) != 1 or abs(constant) >= _HALF or name not in open_atoms(Form(terms))
+
+
+def loss_of_sum(values: Sequence[Value], result: Value) -> str:
+    """Return what a sum of 64 bits takes for granted of numbers of 32 in it that cancel, "" for nothing."""
+    forms = [each for each in values if isinstance(each, Form)]
+    if len(forms) < 2:
+        return ""
+    open_in = [open_atoms(each) for each in forms]
+    lost = frozenset.union(*open_in) - (open_atoms(result) if isinstance(result, Form) else frozenset())
+    has_changed = any(each.constant or len(each.terms) > 1 for each in forms)
+    return SIZES if lost and has_changed else ""
+
+
+def loss_of_mask(value: Form, mask: int) -> str:
+    """Return what is taken for granted of a number of 32 bits that 64 hold, where some of these are masked.
+
+    What was extended with its sign keeps ones behind 32 bits, and a mask of 32 cuts these.
+    """
+    return EXTENDED if _HALF <= mask < (1 << 64) - 1 and _is_of_words(value) else ""
 
 
 def has_no_sign(form: Form, width: int) -> bool:
@@ -141,13 +156,7 @@ def _change(side: Value) -> Change:
     )
 
 
-def _marked(truth: Value, changes: Change) -> Value:
-    if not changes:
-        return truth
-    return with_changes(truth, (int(changes),))
-
-
 __all__ = [
-    "Change", "changes_between", "changes_of", "compared_integers", "has_no_sign", "loss_of_comparison",
-    "may_have_wrapped", "open_atoms", "sign_extended",
+    "changes_between", "compared_integers", "has_no_sign", "loss_of_comparison", "loss_of_mask",
+    "loss_of_sum", "may_have_wrapped", "open_atoms", "sign_extended",
 ]  # fmt: skip

@@ -54,6 +54,15 @@ def _of_equality(comparison: Atom) -> Reading | None:
     return Reading.SIGNED if number < 0 else Reading.UNSIGNED
 
 
+def _chosen(name: Atom) -> Iterator[Atom]:
+    """Yield an atom, and those of which it is one, by choices."""
+    yield name
+    if name.inner_kind is Kind.SELP:
+        for part in name.inner[2:]:
+            if isinstance(part, Atom):
+                yield from _chosen(part)
+
+
 class BothReadings:
     """The readings of the atoms that predicates order."""
 
@@ -73,7 +82,7 @@ class BothReadings:
                 continue
             (terms, *_) = comparison.inner[2:]
             assert isinstance(terms, tuple)
-            for name, _ in terms:
+            for name in (each for ordered, _ in terms for each in _chosen(ordered)):
                 if self._read.setdefault(name, reading) is not reading and name not in self._told:
                     self._told.add(name)
                     if may_be_negative(name):

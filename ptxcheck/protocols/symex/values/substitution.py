@@ -23,6 +23,7 @@ import numpy as np
 
 from ....opcodes.op import Op
 from . import lane_arithmetic as lanes
+from .comparison_marks import is_of_64_bits, marks_of, with_marks
 from .kinds import Kind
 from .register_file import set_of
 from .symbol import (
@@ -30,7 +31,6 @@ from .symbol import (
     Atom,
     Form,
     Value,
-    atom,
     children,
     plus,
     times,
@@ -47,9 +47,6 @@ Decide = Callable[[Form], bool]
 """Decides an open predicate that is the same for all threads."""
 Known = Callable[[Form], bool | None]
 """Tells what a predicate is that was decided before, None when it was not."""
-
-_PLAIN = 4
-"""Parts of a comparison before which nothing is done to symbols."""
 PREDICATES = frozenset({Kind.CMP, Kind.BELOW, Kind.COMPARE, Kind.SETP})
 LOGIC = {Kind.AND: Op.AND, Kind.OR: Op.OR, Kind.XOR: Op.XOR}
 _CHOICES = frozenset({Kind.SELP, *LOGIC, *PREDICATES, Kind.NOT})
@@ -66,14 +63,6 @@ _DIVISIONS = {Kind.DIV: lanes.divide, Kind.REM: lanes.remainder}
 _SYMBOLIC = frozenset({Kind.MUL, *_DIVISIONS})
 _MOST_NESTED = 80
 _WIDEST = 64
-
-
-def with_changes(truth: Value, changes: tuple[object, ...]) -> Value:
-    """Return a comparison with what is done to symbols before it (`comparisons.Change`); any other value as it is."""
-    if not changes or not isinstance(truth, Form) or len(truth.terms) != 1:
-        return truth
-    name = truth.terms[0][0]
-    return atom(*name, *changes) if name.kind is Kind.CMP and len(name) == _PLAIN else truth
 
 
 def has_choice(value: Form) -> bool:
@@ -228,7 +217,8 @@ class _Rebuild:
         if self._divisions:
             terms, constant = self._with_rests(terms, constant)
         if len(terms) == 1 and terms[0][1] == 1 and not constant:
-            return self.part(terms[0][0])
+            found = self.part(terms[0][0])
+            return _extended(found) if is_wide else found
         if not any(name.marks & self._marks for name, _ in terms):
             if terms:
                 return Form(terms, constant)
@@ -266,7 +256,7 @@ class _Rebuild:
         """Return an operand of 64 bits."""
         if isinstance(key, Atom) and key.inner_kind is Kind.SUM and key not in self._pins:
             return self.form(key.inner[1], key.inner[2], is_wide=True)  # type: ignore[arg-type]
-        return self.part(key)
+        return _extended(self.part(key)) if key in self._pins else self.part(key)
 
     def part(self, key: object) -> Value:
         if isinstance(key, int):
@@ -349,8 +339,11 @@ class _Rebuild:
             form = constant + sum(factor * number for number, factor in numbers if number is not None)
             return int(lanes.compare(str(relation), max(-1, min(form, 1)), 0, 32, signed_operands=True))  # type: ignore[arg-type]
         signed = parts[0] == Kind.CMP
-        found = lanes.compare(str(relation), form, _number(bound), 32, signed_operands=signed)
-        return found if parts[0] == Kind.BELOW else with_changes(found, parts[4:])
+        width = _WIDEST if signed and (relation in lanes.ORDERS or is_of_64_bits(parts)) else 32
+        if width == _WIDEST:
+            form = self.form(terms, constant, is_wide=True)  # type: ignore[arg-type]
+        found = lanes.compare(str(relation), form, _number(bound), width, signed_operands=signed)
+        return found if parts[0] == Kind.BELOW else with_marks(found, marks_of(parts))
 
     def _uncancelled(self, relation: str, terms: tuple[tuple[Atom, int], ...], constant: int) -> Value:
         """Return a comparison of unsigned numbers as a symbol of its own."""
@@ -374,8 +367,9 @@ class _Rebuild:
 
     def _arithmetic(self, kind: Kind, parts: tuple[object, ...]) -> Value:
         if kind == Kind.COMPARE:
-            a, b = self.part(parts[2]), self.part(parts[3])
-            return lanes.compare(str(parts[1]), a, b, _number(parts[4]), signed_operands=bool(parts[5]))
+            width = _number(parts[4])
+            a, b = (self._wide(each) if width == _WIDEST else self.part(each) for each in parts[2:4])
+            return lanes.compare(str(parts[1]), a, b, width, signed_operands=bool(parts[5]))
         if kind == Kind.MAPA:
             return mapped(self.part(parts[1]), self.part(parts[2]), generic=bool(parts[3]))
         if kind == Kind.PACK:

@@ -76,6 +76,7 @@ _DEEPEST = 24
 _WIDE = 8
 """Bytes of a parameter whose type `--assume` has to be told."""
 _MARKS = 1024
+_HALF = 1 << 31
 
 
 class Atom(tuple[object, ...]):
@@ -320,7 +321,7 @@ class Decisions:
     truths: dict[Form, bool] = field(default_factory=dict)
     """Predicates that were decided: what holds once holds for the rest of the run."""
     pins: dict[Atom, int] = field(default_factory=dict)
-    """Atoms that the decisions leave one number."""
+    """Atoms that the decisions leave one number, if it is a signed one of 32 bits: no other is put into values."""
     equals: dict[Atom, Atom] = field(default_factory=dict)
     """Atoms that were decided to be another one, which stands for them."""
     tellers: set[int] = field(default_factory=set)
@@ -384,7 +385,7 @@ class Decisions:
             self._equate(condition.form, condition.bound)
         key, _, _ = _primitive(condition.form)
         low = self._low.get(key)
-        if len(key) == 1 and low is not None and low == self._high.get(key):
+        if len(key) == 1 and low is not None and low == self._high.get(key) and -_HALF <= low < _HALF:
             self.pins[key[0][0]] = low
 
     def _equate(self, form: Form, bound: int) -> None:

@@ -199,6 +199,8 @@ class Trace:
     """For polls that are not repeated, and that succeeded, by the number of their event."""
     halted: ThreadSet = 0
     """Threads that were followed no further at some point: what they do then is left out."""
+    naturals: tuple[Form, ...] = ()
+    """Numbers that were read without their sign, as if they were not negative: where one is, there is no such run."""
 
 
 __all__ = [

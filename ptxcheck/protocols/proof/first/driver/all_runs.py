@@ -483,7 +483,7 @@ class Verifier:
         is_known = any(run.is_reached for run in self._result.failures)
         reached = unfenced and not is_known and is_reached(attempt.path, self._oracle)
         is_enough = reached or (unfenced and is_known)
-        why = self._certainty.doubt(attempt.path, () if is_enough else outcome.problems)
+        why = self._certainty.doubt(attempt, () if is_enough else outcome.problems)
         sure = self._certainty.sure(attempt, granted)
         if (why or not sure) and not isinstance(plan, SizePlan) and decides_by_shared(attempt.path):
             self._note_beginning(plan, frozenset(outcome.equations))
@@ -508,7 +508,7 @@ class Verifier:
         attempt = Attempt(again, traces, protocol, outcome)
         if self._conditions.excuses(attempt) or not outcome.problems:
             return
-        why = self._certainty.doubt(attempt.path, outcome.problems)
+        why = self._certainty.doubt(attempt, outcome.problems)
         sure = self._certainty.sure(attempt, self._granted.of(attempt, is_in_order=False))
         if sure and not why:
             self._note_failure(attempt, why, sure)
@@ -526,7 +526,7 @@ class Verifier:
         failures = self._result.failures
         certain = {(each.flaw, each.point) for run in failures if not run.doubt for each in run.sure}
         return asked <= certain or (
-            asked <= shown_in(failures) and bool(self._certainty.doubt(path, problems))
+            asked <= shown_in(failures) and bool(self._certainty.doubt_of_path(path, problems))
         )
 
     def _leave_out_stray(self, attempt: Attempt) -> None:

@@ -135,7 +135,7 @@ class ExampleSearch:
         if not example.is_in_whole_clusters or example.host.is_overwritten:
             return None
         outcome = attempt.outcome
-        if self._peeks.hung(attempt) or self._certainty.doubt(attempt.path, outcome.problems):
+        if self._peeks.hung(attempt) or self._certainty.doubt(attempt, outcome.problems):
             return None
         sure = self._certainty.sure(attempt, self._granted.of(attempt, is_in_order=False))
         inputs = tuple(example.inputs(self._layout))

@@ -99,3 +99,111 @@ def test_a_number_that_loses_its_sign_is_no_counterexample(name: str, for_every_
     one, other = HOLDS[name]
     result = verified(kernel(TEXT.format(one=one, other=other), threads=64), for_every_count=for_every_count)
     assert kind(result, Property.DEADLOCK_FREEDOM) is not VerdictKind.VIOLATED
+
+
+FOUR = """.version 8.6
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u32 n, .param .u32 m, .param .u64 p, .param .u64 q)
+.reqntid 64
+{{
+.reg .b64 %rd<19>; .reg .b32 %r<32>; .reg .pred %p<22>;
+ld.param.u32 %r1, [n]; ld.param.u32 %r2, [m]; ld.param.u64 %rd1, [p]; ld.param.u64 %rd2, [q];
+mov.u32 %r29, %tid.x; setp.ge.u32 %p20, %r29, 32; @%p20 bra LATER;
+{one}
+bra END;
+LATER: {other}
+END: ret;
+}}
+"""
+LEAVE = "@%p1 bra END; "
+STAY = "@!%p1 bra END; "
+EXTENDED = "cvt.s64.s32 %rd3, %r3; cvt.s64.s32 %rd4, %r1;"
+NOT_PROVED: dict[str, tuple[str, str]] = {
+    "the end of signed numbers of 32 bits": (  # n = 0, m = 0
+        "setp.ge.u32 %p1, %r1, 2147483648;" + LEAVE + "setp.eq.s32 %p1, %r2, 3;" + LEAVE + MEET, ""
+    ),
+    "two large numbers under a mask": (  # p = -1, q = 2^40
+        "setp.ne.s64 %p1, %rd1, -1;" + LEAVE + "setp.ne.s64 %p1, %rd2, 1099511627776;" + LEAVE
+        + "and.b64 %rd3, %rd1, %rd2; setp.eq.s64 %p1, %rd3, 0;" + LEAVE + MEET, ""
+    ),
+    "a large number under a mask of ones": (  # p = -1, q = 2^40
+        "setp.ne.s64 %p1, %rd1, -1;" + LEAVE + "and.b64 %rd3, %rd1, %rd2; setp.lt.s64 %p1, %rd3, 4294967296;"
+        + LEAVE + MEET, ""
+    ),
+    "the opposite of the least number": (  # n = -2^31
+        "neg.s32 %r3, %r1;" + EXTENDED + "add.s64 %rd3, %rd3, %rd4; setp.eq.s64 %p1, %rd3, 0;" + LEAVE + MEET, ""
+    ),
+    "twice a number": (  # n = 2^30
+        "shl.b32 %r3, %r1, 1;" + EXTENDED + "mul.wide.s32 %rd4, %r1, 2; sub.s64 %rd3, %rd3, %rd4;"
+        "setp.eq.s64 %p1, %rd3, 0;" + LEAVE + MEET, ""
+    ),
+    "twice a number, compared": (  # n = 2^30
+        "shl.b32 %r3, %r1, 1;" + EXTENDED + "mul.wide.s32 %rd4, %r1, 2; setp.eq.s64 %p1, %rd3, %rd4;" + LEAVE + MEET,
+        "",
+    ),
+    "one more, by a wide product": (  # n = 2^31 - 1
+        "add.s32 %r3, %r1, 1;" + EXTENDED + "mad.wide.s32 %rd3, %r1, -1, %rd3; setp.eq.s64 %p1, %rd3, 1;" + LEAVE
+        + MEET, ""
+    ),
+    "one more, by an exclusive or": (  # n = 2^31 - 1
+        "add.s32 %r3, %r1, 1;" + EXTENDED + "add.s64 %rd4, %rd4, 1; xor.b64 %rd3, %rd3, %rd4;"
+        "setp.eq.s64 %p1, %rd3, 0;" + LEAVE + MEET, ""
+    ),
+    "a sum that is equal modulo 2^32": (  # n = 2
+        "add.s32 %r3, %r1, 2147483647; setp.eq.s32 %p1, %r3, -2147483647;" + LEAVE + MEET, MEET
+    ),
+    "a large number that is cut": (  # n = 0
+        "cvt.s64.s32 %rd3, %r1; sub.u64 %rd4, 8589934592, %rd3; cvt.u32.u64 %r3, %rd4; setp.le.u32 %p1, %r3, 8;"
+        + LEAVE + MEET, MEET
+    ),
+    "bits that are flipped": (  # p = 2^31 + 4095
+        "xor.b64 %rd3, %rd1, 4095; setp.ne.s64 %p1, %rd3, 2147483648;" + LEAVE + MEET, ""
+    ),
+    "high bits that are set": (  # p = 0
+        "or.b64 %rd3, %rd1, -4294967296; setp.le.s64 %p1, %rd3, -2147483649;" + LEAVE + MEET, MEET
+    ),
+    "a bit that is no sign": (  # p = -2^63
+        "and.b64 %rd3, %rd1, 2147483648; setp.ge.s64 %p1, %rd1, %rd3;" + STAY + MEET, MEET
+    ),
+    "more than the least number": (  # p = 2^62
+        "max.s64 %rd3, %rd1, 2147483648; setp.gt.s64 %p1, %rd3, -9223372036854775808;" + LEAVE + MEET, MEET
+    ),
+    "two numbers that are packed": (  # n = 5, m = 1
+        "mov.b64 %rd3, {%r1, %r2}; setp.ne.s64 %p1, %rd3, 4294967301;" + LEAVE + MEET, ""
+    ),
+}  # fmt: skip
+IS_LARGE = "setp.ne.u64 %p1, %rd1, {};" + LEAVE
+NOT_VIOLATED: dict[str, tuple[str, str]] = {
+    "a number that is negative once it is cut": (
+        IS_LARGE.format((1 << 31) + 2) + "cvt.u32.u64 %r3, %rd1; setp.le.s32 %p1, %r3, 0;" + LEAVE + MEET, ""
+    ),
+    "a number that is small once it is cut": (
+        IS_LARGE.format((1 << 32) + 5) + "cvt.u32.u64 %r3, %rd1; setp.eq.s32 %p1, %r3, 5;" + LEAVE + MEET, ""
+    ),
+    "what is cut is no larger than 32 bits hold": (
+        "cvt.u32.s64 %r3, %rd1; setp.le.s32 %p1, %r3, 2147483647;" + LEAVE + MEET, ""
+    ),
+    "what is extended is no larger than 32 bits hold": (
+        "shl.b32 %r3, %r1, 8; cvt.u64.u32 %rd3, %r3; setp.le.s64 %p1, %rd3, 8589934592;" + STAY + MEET, MEET
+    ),
+    "the smaller of two numbers without a sign": (
+        "min.u64 %rd3, %rd1, 1099511627776; setp.lt.u64 %p1, %rd3, -4294967297;" + STAY + MEET, MEET
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NOT_PROVED)
+@pytest.mark.parametrize("for_every_count", [False, True], ids=["runs", "product"])
+def test_what_hangs_for_a_large_number_is_not_proved(name: str, for_every_count: bool) -> None:
+    one, other = NOT_PROVED[name]
+    result = verified(FOUR.format(one=one, other=other), for_every_count=for_every_count)
+    assert kind(result, Property.DEADLOCK_FREEDOM) is not VerdictKind.PROVED
+
+
+@pytest.mark.parametrize("name", NOT_VIOLATED)
+@pytest.mark.parametrize("for_every_count", [False, True], ids=["runs", "product"])
+def test_what_hangs_for_no_large_number_is_not_violated(name: str, for_every_count: bool) -> None:
+    one, other = NOT_VIOLATED[name]
+    result = verified(FOUR.format(one=one, other=other), for_every_count=for_every_count)
+    assert kind(result, Property.DEADLOCK_FREEDOM) is not VerdictKind.VIOLATED

@@ -69,6 +69,25 @@ def quotients_in(value: Form) -> tuple[tuple[Atom, Form, int], ...]:
 
 
 @lru_cache(maxsize=1 << 14)
+def signs_in(value: Form) -> tuple[tuple[Atom, Form], ...]:
+    """Return the signs of quotients in a value, which are added to round towards zero, and what is divided."""
+    return tuple((name, form) for name in walk(value.terms) if (form := sign_of_quotient(name)) is not None)
+
+
+def sign_of_quotient(name: Atom) -> Form | None:
+    """Return what is divided by a quotient of which an atom is the sign, None for other atoms.
+
+    A quotient by a product is rounded down: it is negative just where what is divided is.
+    """
+    match name.inner:
+        case (Kind.SHR, Atom() as part, int(bits), int(width)) if bits + 1 == width == _WORD_BITS:
+            quotient = quotient_of(part)
+            return None if quotient is None else quotient[0]
+        case _:
+            return None
+
+
+@lru_cache(maxsize=1 << 14)
 def masks_in(value: Form) -> tuple[tuple[Atom, Mask], ...]:
     """Return the atoms of a value that keep bits of numbers of the host, and variables."""
     found: list[tuple[Atom, Mask]] = []

@@ -35,6 +35,8 @@ from .host_numbers import (
     is_of_host,
     masks_in,
     quotients_in,
+    sign_of_quotient,
+    signs_in,
 )
 
 
@@ -112,6 +114,10 @@ class KnownResidues:
             if negative is not None:
                 constant = mask.masked.constant - low + (SIGN if negative else 0)
                 yield name, Form(mask.masked.terms, constant)
+        for name, dividend in signs_in(value):
+            negative = is_negative(dividend)
+            if negative is not None:
+                yield name, int(negative)
         for name, bound in bounds_in(value):
             parts = self._parts_of(bound, is_negative)
             if parts is not None:
@@ -182,6 +188,8 @@ class KnownResidues:
         known, quotient = self.known.get(name), quotient_of(name)
         if known is not None and known.modulus % size == 0:
             return known.rest
+        if known is not None and known.modulus == _numbers_of(name):
+            return known.rest % size
         if name.kind is Kind.VARIABLE:
             return Form(((name, 1),))
         if quotient is None:
@@ -192,6 +200,10 @@ class KnownResidues:
             return rest // divisor
         found = None if rest is None else lanes.divide(rest, divisor, 32, signed_operands=False)
         return found if isinstance(found, Form) else None
+
+    @staticmethod
+    def _is_known(known: Residue | None, name: Atom, size: int) -> bool:
+        return known is not None and (known.modulus % size == 0 or known.modulus == _numbers_of(name))
 
     def ask(self, value: Value) -> None:
         """Note of which numbers of the host something is left that is not known."""
@@ -206,14 +218,26 @@ class KnownResidues:
         for name, factor in form.terms:
             own, quotient = size // gcd(size, factor), quotient_of(name)
             known = self.known.get(name)
-            if own == 1 or own > LARGEST or (known is not None and known.modulus % own == 0):
+            if (
+                own == 1
+                or own > LARGEST
+                or sign_of_quotient(name) is not None
+                or self._is_known(known, name, own)
+            ):
                 continue
             if quotient is not None:
                 self._ask(quotient[0], quotient[1] * own)
                 continue
+            own = min(own, _numbers_of(name))
             wanted = lcm(own, self.asked.get(name, 1) if known is None else known.modulus)
             if wanted <= LARGEST and is_of_host(name):
                 self.asked[name] = wanted
+
+
+def _numbers_of(name: Atom) -> int:
+    """Return how many numbers from 0 on an atom may be: one that is less than its modulus is its residue."""
+    ends = interval_of(Form(((name, 1),)), 0, 0)
+    return LARGEST + 1 if ends is None or ends[0] < 0 else ends[1] + 1
 
 
 def _fits(form: Form, largest: int = WORD) -> bool:

@@ -24,6 +24,7 @@ from ..symex.values.approximated_terms import choices_in, may_be_unwritten
 from ..symex.values.assumptions import Assume
 from ..symex.values.kinds import Kind
 from ..symex.values.lane_arithmetic import compare, condition_of, negate, opaque
+from ..symex.values.parities import low_bit
 from ..symex.values.recurrent_arithmetic import period
 from ..symex.values.register_file import set_of
 from ..symex.values.substitution import (
@@ -38,7 +39,7 @@ from ..symex.values.substitution import (
 from ..symex.values.symbol import LANE, Atom, Decisions, Form, Value, atom, plus
 from ..symex.values.thread_sets import is_one_value_in
 from ..symex.values.trace import NotFollowedError, Peek, Shape, ThreadSet
-from ..symex.values.wraparound import DIVIDED, SIZES, may_be_negative, sizes_in
+from ..symex.values.wraparound import DIVIDED, SIZES, is_never_negative, sizes_in
 from .extremes import extremes_in
 from .host_numbers import host_conditions
 from .junctions import junction
@@ -197,9 +198,12 @@ class NamingDecider:
         if isinstance(value, Form):
             self._ask_signs(value, threads, point)
         value = self._stated(value)
-        if not isinstance(value, Form) or not has_choice(value) or is_pointer(value):
-            return value
-        if is_of_variables(value):
+        if (
+            not isinstance(value, Form)
+            or not has_choice(value)
+            or is_pointer(value)
+            or is_of_variables(value)
+        ):
             return value
 
         def decide(truth: Form) -> bool:
@@ -320,12 +324,7 @@ class NamingDecider:
         if not isinstance(found, Form) or not found.differs:
             return found
         first = (threads & -threads).bit_length() - 1
-        own = {
-            name: atom(Kind.OF, first if name.differs & LANE else first // 32 * 32, name, differs=0)
-            for name in leaves(found)
-            if name.differs
-        }
-        made = with_pins(found, own, self._threads)
+        made = with_pins(found, _of_thread(found, first), self._threads)
         if isinstance(made, Form) and made.differs:
             return opaque(Kind.OF, first, made, differs=0)
         return made
@@ -359,14 +358,24 @@ class NamingDecider:
             self.wanted = lcm(self.wanted, period(stated))
         return stated
 
+    def parity(self, value: Form, point: int) -> Value:
+        low = low_bit(value)
+        return self.settled(low, point) if isinstance(low, Form) else low
+
     def is_positive(self, value: Form) -> bool:
-        return (
-            all(factor > 0 and not may_be_negative(name) for name, factor in value.terms)
-            and value.constant >= 0
-        )
+        return is_never_negative(value)
 
     def halt_at(self, value: Form) -> None:
         return None
+
+
+def _of_thread(value: Form, first: int) -> dict[Atom, Form]:
+    """Return the names of what threads hold each for themselves, for one of them."""
+    return {
+        name: atom(Kind.OF, first if name.differs & LANE else first // 32 * 32, name, differs=0)
+        for name in leaves(value)
+        if name.differs
+    }
 
 
 def _parts(truth: Form) -> tuple[Form, Form, Form, bool] | None:
@@ -408,10 +417,15 @@ def _taken_apart(
     form: Form, compared: Form, bound: int, positive: bool
 ) -> tuple[Form, Form, Form, bool] | None:
     negative = _is_negative(form)
-    below = compare(".lt", compared, bound, _WORD, signed_operands=True)
-    if not (isinstance(negative, Form) and isinstance(below, Form)):
+    if not isinstance(negative, Form):
         return None
-    return form, negative, below, positive
+    if compared == form and bound == _MOST_SIGNED:  # no signed number of 32 bits is that bound
+        below = negate(negative)
+    elif not -_MOST_SIGNED <= compared.constant - bound < _MOST_SIGNED:
+        return None
+    else:
+        below = compare(".lt", compared, bound, _WORD, signed_operands=True)
+    return (form, negative, below, positive) if isinstance(below, Form) else None
 
 
 def _is_negative(form: Form) -> Value:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..symex.values.ceilings import without_correction
 from ..symex.values.kinds import Kind
 from ..symex.values.recurrent_arithmetic import form_of
 from ..symex.values.symbol import Atom, Form
@@ -66,36 +67,10 @@ def _quotient(name: Atom) -> _Quotient | None:
             dividend = form_of(part)
             if dividend is None:
                 return None
-            corrected = _without_correction(dividend, bits)
+            corrected = without_correction(dividend, bits)
             return _Quotient(dividend if corrected is None else corrected, 1 << bits, corrected is None)
         case (Kind.DIV, part, int(divisor), int(width), signed) if width == _WORD and divisor > 0 and signed:
             dividend = form_of(part)
             return None if dividend is None else _Quotient(dividend, divisor, is_floor=False)
         case _:
             return None
-
-
-def _without_correction(form: Form, bits: int) -> Form | None:
-    """Return x of `x + (x < 0 ? 2^bits - 1 : 0)`, None for another form."""
-    for place, (name, factor) in enumerate(form.terms):
-        match name.inner:
-            case (Kind.SHR, sign, int(amount), int(width)) if (
-                factor == 1 and width == _WORD and amount == _WORD - bits
-            ):
-                rest = Form((*form.terms[:place], *form.terms[place + 1 :]), form.constant)
-                if _is_sign_of(sign, rest):
-                    return rest
-            case _:
-                continue
-    return None
-
-
-def _is_sign_of(part: object, form: Form) -> bool:
-    """Tell whether an atom is all ones where a number is negative, and 0 else."""
-    if not isinstance(part, Atom):
-        return False
-    match part.inner:
-        case (Kind.SAR, inner, int(bits), int(width)):
-            return width == _WORD and bits == _WORD - 1 and form_of(inner) == form
-        case _:
-            return False

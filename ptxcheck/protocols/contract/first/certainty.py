@@ -17,7 +17,7 @@ from ...symex.slice.parameter_kinds import ParameterKinds, parameter_kinds
 from ...symex.slice.sliced_program import Program
 from ...symex.values.approximated_terms import doubt_of, related_loop, within_grid
 from ...symex.values.solver import SolverOracle
-from ...symex.values.symbol import Atom, Condition, show_atom
+from ...symex.values.symbol import Atom, show_atom
 from ...symex.values.trace import (
     Assumption,
 )
@@ -25,9 +25,7 @@ from .attempt import Attempt
 from .handed_numbers import is_seen
 from .handed_turns import are_turns_seen
 
-_NOT_NATURAL = (
-    "not certain: the run has a negative number where the kernel reads it without its sign, as a large one"
-)
+_DOES_NOT_FIT = "not certain: in the run a number does not fit into the type that the kernel reads it as"
 _UNDECIDED = "not certain: the solver could not tell whether the branches of the run are possible together"
 
 
@@ -47,10 +45,9 @@ class Certainty:
 
     def doubt(self, attempt: Attempt, problems: Sequence[Problem]) -> str:
         """Return why there may be no run like one that was made, "" when there is one."""
-        naturals = dict.fromkeys(each for trace in attempt.traces for each in trace.naturals)
-        fits = tuple((Condition("lt", each, 0), False) for each in naturals)
+        fits = tuple(dict.fromkeys(each for trace in attempt.traces for each in trace.fits))
         if fits and not self._oracle.is_possible((*attempt.path, *fits)):
-            return _NOT_NATURAL
+            return _DOES_NOT_FIT
         return self.doubt_of_path(attempt.path, problems)
 
     def doubt_of_path(self, path: Path, problems: Sequence[Problem]) -> str:

@@ -11,7 +11,7 @@ from ....verdict import AssumptionKind
 from ...symex.slice.sliced_program import Program
 from ...symex.values import lane_arithmetic as lanes
 from ...symex.values.approximated_terms import choices_in, may_be_unwritten, unwritten_in
-from ...symex.values.assumptions import READ_ALIKE, Assume, unwritten_text
+from ...symex.values.assumptions import IN_WHOLE_CLUSTERS, READ_ALIKE, Assume, unwritten_text
 from ...symex.values.comparisons import may_have_wrapped
 from ...symex.values.kinds import Kind
 from ...symex.values.lane_arithmetic import condition_of
@@ -53,7 +53,7 @@ from ...symex.values.wraparound import (
     MULTIPLES,
     SIZES,
     is_multiple,
-    may_be_negative,
+    is_never_negative,
 )
 from .alike import alike
 from .whole_clusters import Ways
@@ -338,6 +338,10 @@ class Decider:
                 break
         return found
 
+    def parity(self, value: Form, point: int) -> Value:
+        """Return the number that a phase is."""
+        return self.settled(value, point)
+
     def _taken_alike(self, value: Form, name: Atom, point: int) -> list[Atom]:
         """Take one number for parameters that the kernel uses alike, where they may be one (see `alike`)."""
         found: list[Atom] = []
@@ -354,12 +358,7 @@ class Decider:
 
     def is_positive(self, value: Form) -> bool:
         """Tell whether a number is surely not negative."""
-        if self._decisions.stated(Condition("lt", value, 0)) is False:
-            return True
-        return (
-            all(factor > 0 and not may_be_negative(name) for name, factor in value.terms)
-            and value.constant >= 0
-        )
+        return self._decisions.stated(Condition("lt", value, 0)) is False or is_never_negative(value)
 
     def halt_at(self, value: Form) -> None:
         """Stop where threads would decide about a value by what they have read. Raises HaltError."""
@@ -439,7 +438,7 @@ class Decider:
         if truth is not None:
             self._assume(
                 AssumptionKind.WHOLE_CLUSTERS,
-                "work comes in whole clusters: the CTAs of a cluster take the same way",
+                IN_WHOLE_CLUSTERS,
                 point,
             )
             self._state(condition, truth)

@@ -19,7 +19,7 @@ from ..slice.layout import Layout
 from ..slice.sliced_program import Program
 from ..values import lane_arithmetic as lanes
 from ..values.approximated_terms import unwritten_in
-from ..values.assumptions import Assumptions, unwritten_text
+from ..values.assumptions import Assumptions, Range, unwritten_text
 from ..values.comparisons import loss_of_comparison, loss_of_mask, loss_of_sum
 from ..values.register_file import RegisterFile
 from ..values.symbol import Decisions, Form, Value
@@ -127,7 +127,8 @@ class Cta:
         if loss and not (loss == COMPARED_WIDE and all(map(self.decider.is_positive, sides))):
             self.assume(AssumptionKind.CUT, loss, point)
             if loss == COMPARED_WIDE:
-                self.assumptions.note_naturals(sides)
+                for side in sides:
+                    self.assumptions.note_fits(side, Range.UNSIGNED)
 
     def note_sum(self, values: Sequence[Value], result: Value, point: int) -> None:
         """Note what a sum of 64 bits takes for granted of what cancels in it."""
@@ -140,7 +141,7 @@ class Cta:
         loss = loss_of_mask(value, mask) if isinstance(value, Form) and isinstance(mask, int) else ""
         if loss and isinstance(value, Form) and not self.decider.is_positive(value):
             self.assume(AssumptionKind.CUT, loss, point)
-            self.assumptions.note_naturals((value,))
+            self.assumptions.note_fits(value, Range.UNSIGNED)
 
     def note_loss(self, loss: str, types: Typing, values: Sequence[Value], point: int) -> None:
         """Note what an instruction may take from the symbols that it reads."""
@@ -150,6 +151,7 @@ class Cta:
                 else loss != EXTENDED or not self.decider.is_positive(value)
             ):  # fmt: skip
                 self.assume(AssumptionKind.CUT, loss, point)
-                if loss == EXTENDED:
-                    self.assumptions.note_naturals((value,))
+                if loss in (EXTENDED, CUT_NUMBERS):
+                    held = Range.UNSIGNED if loss == EXTENDED else Range.SIGNED
+                    self.assumptions.note_fits(value, held)
                 return

@@ -59,6 +59,10 @@ class Decider(Protocol):
         """Return the number that a symbol is when what it is computed from has numbers that the decisions admit."""
         ...
 
+    def parity(self, value: Form, point: int) -> Value:
+        """Return the same of a number of which the low bit matters alone."""
+        ...
+
     def is_positive(self, value: Form) -> bool:
         """Tell whether a number is surely not negative."""
         ...

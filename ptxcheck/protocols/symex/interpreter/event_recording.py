@@ -230,11 +230,9 @@ class EventRecorder:
             self._cta.assume(AssumptionKind.SHARED_LOAD, READ_ALIKE, point)
         if isinstance(value, Form) and name in _NUMBERS:
             value = self._decider.single(value, guard)
-            return (
-                self._decider.settled(value, point)
-                if isinstance(value, Form) and not is_pointer(value)
-                else value
-            )
+            if not isinstance(value, Form) or is_pointer(value):
+                return value
+            return (self._decider.parity if name == "parity" else self._decider.settled)(value, point)
         return self._decider.placed(value) if name in _PLACES else value
 
     def _peek(self, point: int, guard: ThreadSet) -> Peek | None:

@@ -68,7 +68,7 @@ class Machine:
         return Trace(
             cta.rank, cta.shape, tuple(cta.log.events), tuple(cta.decisions.taken), cta.assumptions.all,
             cta.log.loaded, cta.log.turns, cta.log.peeks, everybody & ~self._ended if cta.decider.halts else 0,
-            cta.assumptions.naturals,
+            cta.assumptions.fits,
         )  # fmt: skip
 
     def _run_groups(self, first: Group) -> ThreadSet:

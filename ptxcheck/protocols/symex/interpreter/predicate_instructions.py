@@ -106,6 +106,8 @@ def logic_step(op: Op) -> Callable[[Cta, int, Instruction, ThreadSet], None]:
             cta.note_mask(a, b, point)
             cta.note_mask(b, a, point)
         result = lanes.logic(op, a, b) if types.width == 1 else COMPUTE[op](types, [a, b], cta.threads)
+        if types.width > WORD and isinstance(result, int):
+            cta.note_sum([a, b], result, point)
         if isinstance(target, Register):
             cta.registers.write(target, guard, lanes.settle(result))
 

@@ -85,5 +85,5 @@ def computation_of(instruction: Instruction) -> Computation | None:
         read,
         loss_of(op, types),
         op in (Op.MIN, Op.MAX),
-        op in _SUMS and types.width > WORD,
+        op in _SUMS and (types.width > WORD or types.has(".wide")),
     )

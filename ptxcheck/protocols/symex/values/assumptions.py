@@ -10,10 +10,11 @@ Not covered: whether a run needs what it notes: rather too much than too little.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
+from enum import Enum
 
 from ....verdict import AssumptionKind
-from .symbol import Form
+from .symbol import Condition, Form
 from .trace import Assumption, AssumptionKey
 
 Assume = Callable[[AssumptionKind, str, int], None]
@@ -21,6 +22,15 @@ Assume = Callable[[AssumptionKind, str, int], None]
 
 READ_ALIKE = "all roles read the same values from shared memory, in the same order"
 """What is taken for granted where a number from shared memory says what threads do, or how many bytes are counted."""
+
+IN_WHOLE_CLUSTERS = "work comes in whole clusters: the CTAs of a cluster take the same way"
+
+
+class Range(Enum):
+    """The least number of 32 bits of a type, and the first one behind the largest."""
+
+    SIGNED = -(1 << 31), 1 << 31
+    UNSIGNED = 0, 1 << 32
 
 
 def unwritten_text(register: str) -> str:
@@ -33,21 +43,23 @@ class Assumptions:
 
     def __init__(self) -> None:
         self._found: dict[AssumptionKey, Assumption] = {}
-        self._naturals: dict[Form, None] = {}
+        self._fits: dict[tuple[Condition, bool], None] = {}
 
     def note(self, kind: AssumptionKind, text: str, point: int) -> None:
         """Note an approximation that a verdict rests on."""
         found = Assumption(kind, text, point)
         self._found.setdefault(found.key, found)
 
-    def note_naturals(self, values: Iterable[Form]) -> None:
-        """Note numbers that are read without their sign, and stand for registers where they are not negative."""
-        self._naturals.update(dict.fromkeys(values))
+    def note_fits(self, value: Form, types: Range) -> None:
+        """Note a number that stands for a register only where it is in a range."""
+        low, end = types.value
+        self._fits[Condition("lt", value, low), False] = None
+        self._fits[Condition("lt", value, end), True] = None
 
     @property
-    def naturals(self) -> tuple[Form, ...]:
-        """The numbers that must not be negative for the run to be one of the machine, in order."""
-        return tuple(self._naturals)
+    def fits(self) -> tuple[tuple[Condition, bool], ...]:
+        """What must hold of numbers for the run to be one of the machine, in order."""
+        return tuple(self._fits)
 
     @property
     def count(self) -> int:

@@ -25,9 +25,12 @@ from .symbol import MOVED, Atom, Form, Value
 from .traversal import walk
 from .unsigned_order import ordered
 from .value_ranges import interval_of
-from .wraparound import COMPARED_WIDE, EXTENDED, SIZES, WORD, is_wide, may_be_negative
+from .widths import is_wide
+from .wraparound import COMPARED_WIDE, EXTENDED, SIZES, WORD, may_be_negative
 
 _HALF = 1 << 31
+_LEAST = 1 << 63
+"""The least signed number of 64 bits, as registers hold it: taken away from another one it leaves none of 64."""
 _COUNTERS = COUNTED | {Kind.VARIABLE, Kind.HELD}
 
 
@@ -38,6 +41,8 @@ def compared_integers(relation: str, a: Value, b: Value, width: int, *, signed_o
         if width <= WORD:
             return truth
         return marked(truth, changes_between(a, b), is_of_64_bits=_may_exceed(truth))
+    if any(isinstance(each, int) and each == _LEAST for each in (a, b)):
+        return opaque(Kind.COMPARE, relation, a, b, width, int(signed_operands))
     if not signed_operands:
         return marked(ordered(relation, a, b, width), changes_between(a, b) & Change.RAISED)
     if width <= WORD and any(_may_have_sign(each, width) for each in (a, b) if isinstance(each, Form)):
@@ -73,7 +78,7 @@ def loss_of_comparison(relation: str, a: Value, b: Value, width: int, *, signed_
     if not sides or (relation not in ORDERS and width <= WORD):
         return ""
     if len(sides) == 2 and open_atoms(sides[0]) & open_atoms(sides[1]):
-        return SIZES if a != b or (width > WORD and changes_between(a, b)) else ""
+        return SIZES if a != b or (width > WORD and any(map(_is_computed, sides))) else ""
     if width > WORD and relation in ORDERS and not signed_operands and any(map(_is_of_words, sides)):
         return COMPARED_WIDE
     return ""
@@ -97,8 +102,12 @@ def loss_of_sum(values: Sequence[Value], result: Value) -> str:
         return ""
     open_in = [open_atoms(each) for each in forms]
     lost = frozenset.union(*open_in) - (open_atoms(result) if isinstance(result, Form) else frozenset())
-    has_changed = any(each.constant or len(each.terms) > 1 for each in forms)
-    return SIZES if lost and has_changed else ""
+    return SIZES if lost and any(map(_is_computed, forms)) else ""
+
+
+def _is_computed(form: Form) -> bool:
+    """Tell whether a number may have wrapped around in 32 bits, before it was extended."""
+    return len(form.terms) > 1 or form.terms[0][1] != 1 or bool(form.constant)
 
 
 def loss_of_mask(value: Form, mask: int) -> str:

@@ -26,7 +26,7 @@ def joined(one: object, other: object) -> tuple[object, ...]:
     if not any(isinstance(each, Atom) and each.inner_kind is Kind.XOR for each in (one, other)):
         return one, other
     constant, left = 0, dict[Atom, None]()
-    for part in (*_parts(one), *_parts(other)):
+    for part in (*parts_of(one), *parts_of(other)):
         if isinstance(part, int):
             constant ^= part
         elif not isinstance(part, Atom):
@@ -41,9 +41,10 @@ def joined(one: object, other: object) -> tuple[object, ...]:
     return (*parts, constant) if constant or not parts else tuple(parts)
 
 
-def _parts(value: object) -> Iterator[object]:
+def parts_of(value: object) -> Iterator[object]:
+    """Yield what an argument of an atom is the exclusive or of."""
     if isinstance(value, Atom) and value.inner_kind is Kind.XOR:
         for each in value.inner[1:]:
-            yield from _parts(each)
+            yield from parts_of(each)
     else:
         yield value

@@ -257,7 +257,7 @@ def _period_of(part: object) -> tuple[int, bool]:
     if not isinstance(part, Atom) or part.inner_kind in _NOT_COMPUTED:
         return 1, False
     if part.inner_kind in COUNTED:
-        return 1, True
+        return 1, part.inner_kind is Kind.ORDINAL
     return _period_inside(part)
 
 
@@ -298,9 +298,11 @@ def quotient_of(part: Atom) -> tuple[Form, int] | None:
         case (Kind.SHR | Kind.SAR, dividend, int(amount), int(width)) if amount < width:
             form = form_of(dividend)
             found = None if form is None else _divisor_of_product(form, amount)
-            return None if found is None or found[1] >= _LARGEST_DIVISOR else found
+        case (Kind.MULHI, *_):
+            found = _divisor_of_product(Form(((part, 1),)), 0)
         case _:
             return None
+    return None if found is None or found[1] >= _LARGEST_DIVISOR else found
 
 
 def is_of_words(quotient: Atom) -> bool:

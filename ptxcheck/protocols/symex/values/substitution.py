@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import reduce
+from functools import lru_cache, reduce
 from operator import or_
 
 import numpy as np
@@ -42,6 +42,7 @@ from .trace import (
     ThreadSet,
 )
 from .traversal import walk
+from .widths import is_wide
 
 Decide = Callable[[Form], bool]
 """Decides an open predicate that is the same for all threads."""
@@ -133,6 +134,12 @@ def arguments(name: Atom) -> Iterator[Atom]:
 def leaves(value: Form) -> Iterator[Atom]:
     """Yield the atoms that a value is computed from by what `with_pins` computes, each once, in order."""
     return (name for name in walk(value.terms, _is_computed) if not _is_computed(name))
+
+
+@lru_cache(maxsize=1 << 16)
+def holds_64_bits(name: Atom) -> bool:
+    """Tell whether an atom is computed from a number that was read as one of 64 bits."""
+    return any(is_wide(each.inner) for each in walk((name,), _is_computed))
 
 
 def is_number_of(value: Form, kind: Kind) -> bool:
@@ -294,7 +301,8 @@ class _Rebuild:
         if kind in (Kind.CMP, Kind.BELOW):
             return self._compared(parts)
         if kind in LOGIC:
-            return lanes.bitwise(LOGIC[kind], self.part(parts[1]), self.part(parts[2]))
+            read = self._wide if holds_64_bits(key) else self.part
+            return lanes.bitwise(LOGIC[kind], read(parts[1]), read(parts[2]))
         if kind == Kind.NOT:
             return lanes.negate(self.part(parts[1]))
         if kind == Kind.SELP:
@@ -339,11 +347,20 @@ class _Rebuild:
             form = constant + sum(factor * number for number, factor in numbers if number is not None)
             return int(lanes.compare(str(relation), max(-1, min(form, 1)), 0, 32, signed_operands=True))  # type: ignore[arg-type]
         signed = parts[0] == Kind.CMP
-        width = _WIDEST if signed and (relation in lanes.ORDERS or is_of_64_bits(parts)) else 32
+        width = _WIDEST if self._is_compared_wide(parts, str(relation)) else 32
         if width == _WIDEST:
             form = self.form(terms, constant, is_wide=True)  # type: ignore[arg-type]
         found = lanes.compare(str(relation), form, _number(bound), width, signed_operands=signed)
         return found if parts[0] == Kind.BELOW else with_marks(found, marks_of(parts))
+
+    @staticmethod
+    def _is_compared_wide(parts: tuple[object, ...], relation: str) -> bool:
+        """Tell whether numbers are compared as integers of up to 64 bits, and not modulo 2^32."""
+        if parts[0] == Kind.CMP:
+            return relation in lanes.ORDERS or is_of_64_bits(parts)
+        terms, bound = parts[1], _number(parts[3])
+        assert isinstance(terms, tuple)
+        return bool(bound >> 32) or any(holds_64_bits(name) for name, _ in terms)
 
     def _uncancelled(self, relation: str, terms: tuple[tuple[Atom, int], ...], constant: int) -> Value:
         """Return a comparison of unsigned numbers as a symbol of its own."""

@@ -29,7 +29,7 @@ from ....terms.integers import (
 )
 from .kinds import Kind
 from .lane_arithmetic import key_of, signed
-from .substitution import LOGIC, PREDICATES
+from .substitution import LOGIC, PREDICATES, holds_64_bits
 from .symbol import Atom, Condition, Form
 
 _LEAST = {
@@ -191,7 +191,7 @@ class Terms:
                 quotient = _divided(inner, number) if rest[1] else Quotient(dividend, number)
                 return quotient if kind == Kind.DIV else Sum(((1, dividend), (-number, quotient)), 0)
             case Kind.AND | Kind.OR:
-                return _masked(kind, inner, number)
+                return _masked(kind, inner, number, 64 if holds_64_bits(symbols[0]) else 32)
             case _:
                 return None
 
@@ -259,10 +259,10 @@ def _between(name: Atom) -> tuple[int, int]:
             return -(1 << 8 * size - 1), (1 << 8 * size) - 1
         case (Kind.LOAD | Kind.SHARED | Kind.RECEIVED, _, int(width), *_) if width < 32:
             return -(1 << width - 1), (1 << width) - 1
-        case (Kind.PARAM, _, _, 8) | (Kind.LOAD, _, 64, *_):
-            return -(1 << 63), (1 << 63) - 1
         case (Kind.POPC | Kind.CLZ, _, int(width)):
             return 0, width
+        case _ if holds_64_bits(name):
+            return -(1 << 63), (1 << 63) - 1
         case (Kind.SPECIAL, str(register)) if register.endswith((".y", ".z")):
             return _least(name), _MOST_IN_GRID
         case _:
@@ -294,18 +294,18 @@ def _divided(term: Term, divisor: int) -> Term:
     return Choice(Claim("lt", term, 0), Sum(((-1, negated),), 0), Quotient(term, divisor))
 
 
-def _masked(kind: str, term: Term, mask: int) -> Term | None:
+def _masked(kind: str, term: Term, mask: int, bits: int) -> Term | None:
     """Return a term with only some bits that follow each other, without its low bits, or with all of them set."""
-    low = mask & (mask + 1) == 0 and mask < 1 << 32
+    low = mask & (mask + 1) == 0 and mask < 1 << bits
     if kind == Kind.OR:
         return Sum(((1, term), (-1, Remainder(term, mask + 1))), mask) if low else None
     if low:
         return Remainder(term, mask + 1)
-    cleared = (1 << 32) - (mask & 0xFFFFFFFF)
+    cleared = (1 << bits) - (mask & (1 << bits) - 1)
     if cleared & (cleared - 1) == 0:
         return Sum(((1, term), (-1, Remainder(term, cleared))), 0)
     lowest = mask & -mask
     end = mask + lowest
-    if end & (end - 1) or end > 1 << 32:
+    if end & (end - 1) or end > 1 << bits:
         return None
     return Sum(((lowest, Quotient(Remainder(term, end), lowest)),), 0)

@@ -199,8 +199,8 @@ class Trace:
     """For polls that are not repeated, and that succeeded, by the number of their event."""
     halted: ThreadSet = 0
     """Threads that were followed no further at some point: what they do then is left out."""
-    naturals: tuple[Form, ...] = ()
-    """Numbers that were read without their sign, as if they were not negative: where one is, there is no such run."""
+    fits: tuple[tuple[Condition, bool], ...] = ()
+    """What must hold of numbers that stand for registers: where it does not, there is no such run."""
 
 
 __all__ = [

@@ -24,11 +24,12 @@ from .symbol import (
     Form,
     Value,
 )
+from .widths import is_wide
 
 WORD = 32
 _GROWING = frozenset({Op.MUL, Op.MAD})
 _WRAPPING = frozenset({Op.ADD, Op.SUB, Op.MUL, Op.MAD, Op.SHL, Op.NEG})
-CUT_NUMBERS = "a number of 64 bits that is cut here was run only where 32 hold it"
+CUT_NUMBERS = "a number of 64 bits that is cut here was run only where it is a signed number of 32"
 EXTENDED = (
     "a number that is extended to 64 bits here as an unsigned one was run only where it is not negative"
 )
@@ -73,6 +74,11 @@ def may_be_negative(name: Atom) -> bool:
             return True
 
 
+def is_never_negative(form: Form) -> bool:
+    """Tell whether a sum is of numbers that are none of them negative."""
+    return form.constant >= 0 and all(factor > 0 and not may_be_negative(name) for name, factor in form.terms)
+
+
 def sizes_in(form: Form) -> frozenset[Atom] | None:
     """Return the parameters for which a number is not negative where they are not; None where that is not enough."""
     if form.constant < 0 or any(factor < 0 for _, factor in form.terms):
@@ -99,25 +105,10 @@ def _sizes_of(name: Atom) -> frozenset[Atom] | None:
 
 def may_be_cut(value: Value, width: int) -> bool:
     """Tell whether a symbol may lose bits that it was read with in a register of some width."""
-    return (
-        width <= WORD
-        and isinstance(value, Form)
-        and any(map(is_wide, (leaf.inner for leaf in leaves(value))))
-    )
-
-
-def is_wide(inner: tuple[object, ...]) -> bool:
-    """Tell whether what an atom is was read as a number of 64 bits."""
-    match inner:
-        case (Kind.PARAM, _, _, 8) | (
-            Kind.LOAD | Kind.SHARED | Kind.RECEIVED | Kind.STRONG | Kind.OWN,
-            _,
-            64,
-            *_,
-        ):
-            return True
-        case _:
-            return False
+    if width > WORD or not isinstance(value, Form):
+        return False
+    is_large = max(abs(value.constant), *(abs(factor) for _, factor in value.terms)) >> WORD
+    return bool(is_large) or any(is_wide(leaf.inner) for leaf in leaves(value))
 
 
 def is_multiple(condition: Condition) -> bool:

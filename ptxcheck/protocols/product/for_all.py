@@ -34,6 +34,7 @@ from ..order.same_instruction_stores import Stores
 from ..symex.interpreter.shared_numbers import OF_TABLES
 from ..symex.slice.layout import Layout
 from ..symex.slice.sliced_program import Program
+from ..symex.values.assumptions import IN_WHOLE_CLUSTERS
 from ..symex.values.kinds import Kind
 from ..symex.values.recurrent_arithmetic import COUNTED
 from ..symex.values.symbol import FROM_GLOBAL, Atom, Form, show_atom, stating_sizes
@@ -107,6 +108,8 @@ class Open:
     """Parameters to run the kernel with, where threads are stuck on some path."""
     empty: frozenset[Atom] = frozenset()
     """Parameters that are not above zero there."""
+    asks_apart: bool = False
+    """Whether CTAs of a cluster ask the host apart what may be one question (`cluster_agreement`)."""
 
 
 def for_all(
@@ -120,12 +123,16 @@ def for_all(
     """Explore the product of a kernel: if that shows nothing, again with sizes that are not negative.
 
     Where words in shared memory decide what threads do, these are followed. Where masks keep low bits of what the host
-    passes, each residue of those numbers is explored apart. Where it goes wrong with an empty size, that is left to the
-    host.
+    passes, each residue of those numbers is explored apart. That work comes in whole clusters, and that no size is
+    empty, are left to the host where it goes wrong else.
     """
     kernel = _Kernel(program, layout, given, shape, registers, effort)
     found = _for_all_sizes(kernel)
-    return found if isinstance(found, Shown) else _with_work(kernel, found)
+    if isinstance(found, Open) and found.asks_apart:
+        in_whole = replace(kernel, in_whole_clusters=True)
+        again = _for_all_sizes(in_whole)
+        return again if isinstance(again, Shown) else _with_work(in_whole, again, found)
+    return found if isinstance(found, Shown) else _with_work(kernel, found, found)
 
 
 def _for_all_sizes(kernel: _Kernel) -> Shown | Open:
@@ -136,8 +143,11 @@ def _for_all_sizes(kernel: _Kernel) -> Shown | Open:
     return again if takes_some else found
 
 
-def _with_work(kernel: _Kernel, found: Open) -> Shown | Open:
-    """Explore a kernel for sizes that are not empty, where it goes wrong with empty ones."""
+def _with_work(kernel: _Kernel, found: Open, otherwise: Open) -> Shown | Open:
+    """Explore a kernel for sizes that are not empty, where it goes wrong with empty ones.
+
+    Where nothing is shown then, either, return why it was not in the first place.
+    """
     known, again = kernel, found
     for _ in range(_MOST_EMPTY):
         if not again.empty - known.not_empty.keys():
@@ -148,7 +158,7 @@ def _with_work(kernel: _Kernel, found: Open) -> Shown | Open:
         if isinstance(shown, Shown):
             return shown
         again = shown
-    return found
+    return otherwise
 
 
 def _explored(kernel: _Kernel, *, takes_sizes: bool) -> tuple[Shown | Open, bool]:
@@ -256,6 +266,8 @@ class _Kernel:
     effort: Effort
     not_empty: Mapping[Atom, Open] = field(default_factory=dict)
     """Parameters that are taken to be at least 1, and what goes wrong else."""
+    in_whole_clusters: bool = False
+    """Whether work is taken to come in whole clusters."""
 
     def with_share(self, share: float) -> _Kernel:
         """Return the kernel with a share of the effort that is left, or all of it."""
@@ -315,8 +327,9 @@ class _Kernel:
         except OutOfEffortError:
             return Open(_TOO_MUCH, -1)
         least = {**dict.fromkeys(kept.sizes or (), 0), **dict.fromkeys(self.not_empty, 1)}
+        known = Given(least, kept.sizes is not None, self.in_whole_clusters)
         exploration = Exploration(
-            automata, roles, setup, self.effort, kept.residues.known, Given(least, kept.sizes is not None),
+            automata, roles, setup, self.effort, kept.residues.known, known,
             words if kept.words.points else None,
             Receiving(uses, roles, self.shape.threads) if uses.are_any else None,
         )  # fmt: skip
@@ -329,7 +342,8 @@ class _Kernel:
         if explored.words:
             return explored.words
         if explored.failure is not None:
-            return _open(explored, explored.failure, roles)
+            asks_apart = bool(exploration.questions.agreed) and not self.in_whole_clusters
+            return replace(_open(explored, explored.failure, roles), asks_apart=asks_apart)
         facts = explored.order.facts
         contradiction = facts.contradicting()
         if contradiction is not None:
@@ -414,6 +428,8 @@ def _of_work(not_empty: Mapping[Atom, Open]) -> tuple[Assumption, ...]:
 
 def _of_questions(questions: Questions, residues: Mapping[Atom, Residue]) -> Iterable[Assumption]:
     """Yield what the names of decisions take for granted."""
+    for point in questions.agreed_at:
+        yield Assumption(AssumptionKind.WHOLE_CLUSTERS, IN_WHOLE_CLUSTERS, point)
     for node, asked in questions.asked():
         assert node.question is not None
         point = node.question.point

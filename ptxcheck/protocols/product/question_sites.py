@@ -13,7 +13,7 @@ Not covered: what relates different directions.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence, Set
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -21,6 +21,7 @@ from ..automata.automaton import Automaton
 from ..automata.known_residues import Residue
 from ..automata.nodes import Node
 from ..symex.values.symbol import Atom
+from .cluster_agreement import agreed
 from .congruences import Congruence, congruence_of
 from .held_numbers import is_of_group, named
 from .intervals import Interval
@@ -83,18 +84,12 @@ class Questions:
         self.nests: tuple[Nest, ...] = tuple(nest_of(each) for each in automata)
         self.roles = roles
         self._sites: dict[tuple[int, int], Site] = {}
-        asked = {
-            (number, node.number): classified(
-                node, automaton.modulus, automaton.of_shared, automaton.entered_again
-            )
-            for number, automaton in enumerate(automata)
-            for node in automaton.nodes
-            if node.question is not None
-        }
-        for at in _behind_own(automata, roles, asked):
-            each = asked.get(at)
-            if isinstance(each, Free) or (isinstance(each, Below) and is_of_group(each)):
-                asked[at] = OfStrand()
+        asked = _asked_by(automata, roles)
+        self.agreed = agreed(automata, asked)
+        """What CTAs of a cluster ask apart, as the first one asks it."""
+        self.agreed_at = self._points(self.agreed) if given.in_whole_clusters else ()
+        """Where that is taken for granted."""
+        asked.update(self.agreed if given.in_whole_clusters else {})
         as_read, self.read_both_ways = self._as_read(asked, given)
         least = dict(given.least)
         for terms in self.read_both_ways if given.takes_sizes else ():
@@ -158,6 +153,11 @@ class Questions:
         of_text = {key for key in self.slopes if round_number(key[0]) is not None}
         for terms, loop in sorted(of_text, key=lambda key: (text_of(key[0]), key[1])):
             self.round_numbers[loop] = (*self.round_numbers.get(loop, ()), terms)
+
+    def _points(self, sites: Iterable[At]) -> tuple[int, ...]:
+        """Return where questions are asked, in order."""
+        asked = (self.automata[number].nodes[node].question for number, node in sites)
+        return tuple(sorted({question.point for question in asked if question is not None}))
 
     def _as_read(
         self, asked: Mapping[At, Asked], given: Given
@@ -325,6 +325,23 @@ def text_of(terms: Terms) -> bytes:
 
 
 __all__ = ["Questions", "Site", "text_of"]
+
+
+def _asked_by(automata: Sequence[Automaton], roles: Sequence[Role]) -> dict[At, Asked]:
+    """Return what each node asks."""
+    asked: dict[At, Asked] = {
+        (number, node.number): classified(
+            node, automaton.modulus, automaton.of_shared, automaton.entered_again
+        )
+        for number, automaton in enumerate(automata)
+        for node in automaton.nodes
+        if node.question is not None
+    }
+    for at in _behind_own(automata, roles, asked):
+        each = asked.get(at)
+        if isinstance(each, Free) or (isinstance(each, Below) and is_of_group(each)):
+            asked[at] = OfStrand()
+    return asked
 
 
 def _behind_own(

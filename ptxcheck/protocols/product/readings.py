@@ -38,6 +38,8 @@ class Given:
     least: Mapping[Atom, int] = field(default_factory=dict)
     takes_sizes: bool = False
     """Whether those that are read in both ways are taken not to be negative."""
+    in_whole_clusters: bool = False
+    """Whether CTAs of a cluster are taken to get one answer to what they ask of the host."""
 
 
 def read_both_ways(

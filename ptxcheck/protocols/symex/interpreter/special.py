@@ -63,7 +63,7 @@ def special_register(name: str, axis: str, shape: Shape, rank: int) -> Value | N
 
 
 def _axis_register(name: str, index: int, shape: Shape, rank: int) -> Value | None:
-    local = _unflatten(rank, shape.cluster)[index]
+    local = shape.place(rank)[index]
     if name == "%tid":
         threads = np.arange(shape.threads, dtype=np.uint64)
         width, height, _ = shape.block
@@ -82,8 +82,3 @@ def _axis_register(name: str, index: int, shape: Shape, rank: int) -> Value | No
     if name in ("%nctaid", "%clusterid", "%nclusterid"):
         return atom(Kind.SPECIAL, f"{name}.{axis}")
     return None
-
-
-def _unflatten(rank: int, cluster: tuple[int, int, int]) -> tuple[int, int, int]:
-    width, height, _ = cluster
-    return rank % width, rank // width % height, rank // (width * height)

@@ -96,7 +96,9 @@ def _with_rest(predicate: object) -> _Ceiling | None:
             return None
     for name, factor in terms:
         match name.inner:
-            case (Kind.AND, int(mask), Atom() as rounded) if factor in (1, -1):
+            case (Kind.AND, int(mask), Atom() as rounded) | (Kind.AND, Atom() as rounded, int(mask)) if (
+                factor in (1, -1)
+            ):
                 bits = (~mask & (1 << _WORD) - 1).bit_length()
             case _:
                 continue

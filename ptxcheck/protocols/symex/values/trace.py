@@ -102,6 +102,11 @@ class Shape:
     def ctas(self) -> int:
         return self.cluster[0] * self.cluster[1] * self.cluster[2]
 
+    def place(self, rank: int) -> Dim:
+        """Return where the CTA of a rank is in its cluster: its `%cluster_ctaid`."""
+        width, height, _ = self.cluster
+        return rank % width, rank // width % height, rank // (width * height)
+
 
 @dataclass(frozen=True, slots=True)
 class Bytes:

@@ -205,11 +205,12 @@ def _verify(
 def _judged(make: Callable[[], Verifier], ask: Callable[[], Shown | Open | None] | None) -> Verification:
     """Verify for one shape of the cluster: by the product, where that is to be asked, or else by runs.
 
-    What it shows for sizes that are not empty is told where runs do not show all, and none goes wrong for sure.
+    What it shows for sizes that are not empty, or work in whole clusters, is told where runs do not show all, and none
+    goes wrong for sure.
     """
     by_product = None if ask is None else ask()
     shown = make().show(by_product) if isinstance(by_product, Shown) else None
-    if shown is not None and not (isinstance(by_product, Shown) and by_product.not_empty):
+    if shown is not None and not (isinstance(by_product, Shown) and by_product.is_left_to_host):
         return shown
     sizes = by_product.sizes if by_product is not None else {}
     ran = make().run(sizes)

@@ -169,6 +169,26 @@ NOT_PROVED: dict[str, tuple[str, str]] = {
     "more than the least number": (  # p = 2^62
         "max.s64 %rd3, %rd1, 2147483648; setp.gt.s64 %p1, %rd3, -9223372036854775808;" + LEAVE + MEET, MEET
     ),
+    "the least number": (  # n = -2^31
+        "setp.eq.s32 %p1, %r1, -2147483648;" + LEAVE + MEET, MEET
+    ),
+    "any number but the least": (  # n = -2^31
+        "setp.ne.s32 %p1, %r1, -2147483648;" + LEAVE + MEET, ""
+    ),
+    "the first number with a sign": (  # n = 2^31
+        "setp.eq.u32 %p1, %r1, 2147483648;" + LEAVE + MEET, MEET
+    ),
+    "the least number of 64 bits": (  # p = -2^63
+        "setp.eq.s64 %p1, %rd1, -9223372036854775808;" + LEAVE + MEET, MEET
+    ),
+    "halves of one more": (  # n = 2^31 - 1
+        "add.s32 %r3, %r1, 1;" + EXTENDED + "shr.s64 %rd3, %rd3, 1; add.s64 %rd4, %rd4, 1; shr.s64 %rd4, %rd4, 1;"
+        "setp.eq.s64 %p1, %rd3, %rd4;" + LEAVE + MEET, ""
+    ),
+    "twice a number, less two times the number": (  # n = 2^30
+        "shl.b32 %r3, %r1, 1;" + EXTENDED + "sub.s64 %rd3, %rd3, %rd4; sub.s64 %rd3, %rd3, %rd4;"
+        "setp.eq.s64 %p1, %rd3, 0;" + LEAVE + MEET, ""
+    ),
     "two numbers that are packed": (  # n = 5, m = 1
         "mov.b64 %rd3, {%r1, %r2}; setp.ne.s64 %p1, %rd3, 4294967301;" + LEAVE + MEET, ""
     ),

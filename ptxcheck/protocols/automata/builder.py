@@ -15,7 +15,8 @@ followed.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
+from functools import partial, reduce
+from operator import or_
 
 from ...cfg.cfg import Cfg
 from ...cfg.graph import Edge
@@ -40,6 +41,7 @@ from .loop_heads import LoopHeads
 from .naming_decider import NamingDecider, OpenError
 from .nodes import Arrival, Node, Target
 from .parted_names import Parting
+from .phase_registers import phase_registers, with_low_bits
 from .rebuilding import Rebuilding, Worklist
 from .received_values import ReceivedValues
 from .valuations import Valuation, decided, key_of, restricted
@@ -80,10 +82,9 @@ class _Builder:
         self._decider = NamingDecider(shape.threads, kept.sizes, kept.residues, kept.signs)
         options = _options(self._decider, effort)
         self._machine = Machine(program, layout, shape, rank, Decisions(), self._decider, options)
-        self._cta = self._machine.cta
-        self._visits = self._cta.visits
-        self._received = ReceivedValues(kept.received, self._cta.registers, self._decider)
+        self._cta, self._visits = self._machine.cta, self._machine.cta.visits
         own = self._cta.registers
+        self._received = ReceivedValues(kept.received, own, self._decider)
         self._words = WordNumbers(kept.words, self._received, rank, shape.threads, own)
         self._cta.shared = self._words
         self._heads = LoopHeads(program, shape.threads, kept)
@@ -95,6 +96,7 @@ class _Builder:
         """Heads of loops that threads came to, in order."""
         self._parts = Rebuilding(self._nodes, self._passed, self._heads, self._cta.assumptions, self._decider)
         self._effort = effort
+        self._phases = phase_registers(program) if kept.residues.known else frozenset[Register]()
 
     def build(self) -> Automaton:
         everybody = (1 << self._shape.threads) - 1
@@ -197,7 +199,7 @@ class _Builder:
         self._decider.answers = dict(answers)
         try:
             events = self._run_block(node, valuation)
-            contents = dict(self._cta.registers.contents())
+            contents = with_low_bits(self._cta.registers.contents(), self._phases)
             if self._kept.residues.known:
                 contents = _chosen(contents, self._cfg, node.block, self._heads, self._decider)
         except OpenError as error:
@@ -365,7 +367,7 @@ class _Builder:
             own = restricted(contents, contents.keys(), threads, self._shape.threads)
             come = Come((target,), node.block, edge.target, threads, own, residues)
             ends.append(self._side(come, inner))
-        if not meets:
+        if not meets or (_only_ends(self._program, join) and any(map(_overlap, ends))):
             return [come for each in ends for come in each]
         parting = Parting(self._cfg, node.block, join, contents, frozenset(self._passed[passed:]))
         return self._joins.meet(node, ends, parting, residues)
@@ -380,13 +382,28 @@ def _meets(program: Program, node: Node, threads: int) -> bool:
     return not is_by_warp or program.regions.is_in_round(node.block)
 
 
+def _overlap(ends: Sequence[Come]) -> bool:
+    """Tell whether some threads come to a join in one way together with others, and in another way without them."""
+    groups = {each.threads for each in ends}
+    return sum(each.bit_count() for each in groups) > reduce(or_, groups, 0).bit_count()
+
+
+def _only_ends(program: Program, block: int) -> bool:
+    """Tell whether threads come from a block to the end of the kernel, with nothing that is followed before."""
+    cfg = program.cfg
+    if block == cfg.exit:
+        return True
+    is_plain = program.events.isdisjoint(cfg.blocks[block].points)
+    return is_plain and cfg.successors[block] == (cfg.exit,)
+
+
 def _chosen(
     contents: Mapping[Register, list[Piece]], cfg: Cfg, block: int, heads: LoopHeads, decider: NamingDecider
 ) -> dict[Register, list[Piece]]:
     """Return what registers hold behind a block, with numbers for what residues tell. Raises OpenError.
 
     A stage that a round moves by a number of the host is one of a few then, and no longer sum in each round; a phase
-    that rounds flip by a choice is one of two.
+    that rounds flip by a choice, or join a quotient to, is one of two.
     """
     point = cfg.blocks[block].last
     live = frozenset[Register]().union(*(heads.live[each] for each in cfg.successors[block]))

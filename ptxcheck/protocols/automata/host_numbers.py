@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from ..symex.values.kinds import Kind
-from ..symex.values.recurrent_arithmetic import bits_kept, quotient_of
+from ..symex.values.recurrent_arithmetic import bits_kept, form_of, quotient_of
 from ..symex.values.substitution import LOGIC
 from ..symex.values.symbol import FROM_GLOBAL, FROM_SHARED, INEXACT, Atom, Form
 from ..symex.values.traversal import walk
@@ -77,12 +77,25 @@ def signs_in(value: Form) -> tuple[tuple[Atom, Form], ...]:
 def sign_of_quotient(name: Atom) -> Form | None:
     """Return what is divided by a quotient of which an atom is the sign, None for other atoms.
 
-    A quotient by a product is rounded down: it is negative just where what is divided is.
+    The high half of a signed product with a positive factor is negative just where what is multiplied is.
     """
     match name.inner:
         case (Kind.SHR, Atom() as part, int(bits), int(width)) if bits + 1 == width == _WORD_BITS:
-            quotient = quotient_of(part)
-            return None if quotient is None else quotient[0]
+            match part.inner:
+                case (Kind.SAR, Atom() as product, int(), int()):
+                    part = product
+                case _:
+                    pass
+            return _factor_of(part)
+        case _:
+            return None
+
+
+def _factor_of(product: Atom) -> Form | None:
+    """Return the number that is multiplied by a positive one in the high half of a signed product; None for others."""
+    match product.inner:
+        case (Kind.MULHI, number, int(factor), int(width), signed) if signed and 0 < factor < 1 << width - 1:
+            return form_of(number)
         case _:
             return None
 

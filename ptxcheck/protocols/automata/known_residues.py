@@ -38,6 +38,7 @@ from .host_numbers import (
     sign_of_quotient,
     signs_in,
 )
+from .variables import is_of_variables
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,8 @@ class Residue:
     rest: int
 
 
+_MOST_NESTED = 24
+"""Of what is computed in more steps no residue tells: rounds compute it from what it was."""
 IsNegative: TypeAlias = Callable[[Form], bool | None]
 """Tells of a number whether it is negative as a signed one; None where that is not known."""
 
@@ -59,6 +62,7 @@ class KnownResidues:
         self.known = known or {}
         self.asked: dict[Atom, int] = {}
         """Numbers that masks or divisions leave something of that is not known, and modulo what they were to be."""
+        self._asked_before: set[tuple[Form, int]] = set()
         self._stated: dict[tuple[Form, frozenset[tuple[Atom, int | Form | Division]]], Value] = {}
 
     def stated(self, value: Value, threads: int, is_negative: IsNegative) -> Value:
@@ -115,9 +119,8 @@ class KnownResidues:
                 constant = mask.masked.constant - low + (SIGN if negative else 0)
                 yield name, Form(mask.masked.terms, constant)
         for name, dividend in signs_in(value):
-            negative = is_negative(dividend)
-            if negative is not None:
-                yield name, int(negative)
+            if is_negative(dividend) is False:
+                yield name, 0
         for name, bound in bounds_in(value):
             parts = self._parts_of(bound, is_negative)
             if parts is not None:
@@ -190,8 +193,11 @@ class KnownResidues:
             return known.rest
         if known is not None and known.modulus == _numbers_of(name):
             return known.rest % size
-        if name.kind is Kind.VARIABLE:
+        if is_of_variables(Form(((name, 1),))):
             return Form(((name, 1),))
+        signed = sign_of_quotient(name)
+        if signed is not None:
+            return 0 if is_negative(signed) is False else None
         if quotient is None:
             return None
         dividend, divisor = quotient
@@ -215,6 +221,9 @@ class KnownResidues:
             self._ask(dividend, divisor)
 
     def _ask(self, form: Form, size: int) -> None:
+        if (form, size) in self._asked_before:
+            return
+        self._asked_before.add((form, size))
         for name, factor in form.terms:
             own, quotient = size // gcd(size, factor), quotient_of(name)
             known = self.known.get(name)
@@ -230,7 +239,7 @@ class KnownResidues:
                 continue
             own = min(own, _numbers_of(name))
             wanted = lcm(own, self.asked.get(name, 1) if known is None else known.modulus)
-            if wanted <= LARGEST and is_of_host(name):
+            if wanted <= LARGEST and is_of_host(name) and name.nesting <= _MOST_NESTED:
                 self.asked[name] = wanted
 
 

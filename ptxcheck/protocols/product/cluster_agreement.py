@@ -9,7 +9,9 @@ is taken for granted, and said. `%ctaid.x` of a CTA is `size * %clusterid.x + pl
 sum follows from the factors of the cluster's number in it.
 
 Not covered: clusters of which the automata are not alike; questions whether two numbers are equal, and those about the
-grid alone: which CTA is the first or the last one is no matter of agreement.
+grid alone: which CTA is the first or the last one is no matter of agreement. Nor are places in anything but sums and
+quotients of these, chosen or not: what masks, remainders or products with numbers of the host make of a place parts the
+CTAs of a cluster for good.
 """
 
 from __future__ import annotations
@@ -23,11 +25,13 @@ from ..symex.values.kinds import Kind
 from ..symex.values.lane_arithmetic import condition_of
 from ..symex.values.substitution import leaves
 from ..symex.values.symbol import Atom, Form, plus
+from ..symex.values.traversal import walk
 from .questions import Asked, Below, Named, Terms
 from .readings import At
 
 _CLUSTER = {f"%clusterid.{axis}": number for number, axis in enumerate("xyz")}
 _MOST_NESTED = 80
+_QUOTIENTS = frozenset({Kind.SHR, Kind.SAR, Kind.DIV, Kind.MULHI})
 
 
 def agreed(automata: Sequence[Automaton], asked: Mapping[At, Asked]) -> Mapping[At, Asked]:
@@ -65,7 +69,7 @@ def _shape(node: Node) -> tuple[object, ...]:
 
 
 def _is_order_of_host(asked: Asked) -> bool:
-    """Tell whether it is asked which of two numbers is less, one of which is no matter of the grid alone."""
+    """Tell whether it is asked which of two numbers is less, one of which is a number of the host."""
     match asked:
         case Below(terms=terms, equal=False):
             numbers = Form(terms) if terms else None
@@ -74,7 +78,15 @@ def _is_order_of_host(asked: Asked) -> bool:
             numbers = condition.form if condition.relation in ("lt", "below") else None
         case _:
             numbers = None
-    return numbers is not None and any(name.inner_kind is not Kind.SPECIAL for name in leaves(numbers))
+    return numbers is not None and any(_is_bound_of_host(name) for name, _ in numbers.terms)
+
+
+def _is_bound_of_host(name: Atom) -> bool:
+    """Tell whether a number is none of the grid, and has nothing of a place in it."""
+    parts = list(leaves(Form(((name, 1),))))
+    return any(each.kind is not Kind.SPECIAL for each in parts) and not any(
+        _axis_of(each) is not None for each in walk(name)
+    )
 
 
 @dataclass(slots=True)
@@ -107,7 +119,7 @@ class _Placeless:
         if name.kind is Kind.MUL:
             for number, other in (name.inner[1:3], name.inner[2:0:-1]):
                 axis = _axis_of(number)
-                if axis is not None and isinstance(other, Atom):
+                if axis is not None and isinstance(other, Atom) and other.kind is Kind.SPECIAL:
                     share = self._share(axis, factor)
                     return Form(((other, share),)) if share else 0
         return 0
@@ -133,9 +145,16 @@ class _Placeless:
             at = 1 if kind is Kind.CMP else 0
             sums = self._sum(parts[at], parts[at + 1])  # type: ignore[arg-type]
             made = (kind, *parts[:at], *sums, *(parts[at + 2 :] if kind is Kind.BELOW else ()))
+        elif kind is Kind.SELP:
+            made = (kind, parts[0], *map(self._part, parts[1:]))
+        elif kind in _QUOTIENTS or kind is Kind.NOT:
+            made = (kind, self._part(parts[0]), *parts[1:])
         else:
-            made = (kind, *(self._atom(each) if isinstance(each, Atom) else each for each in parts))
+            return name
         return name if made == name.inner else Atom(made, name.differs)
+
+    def _part(self, part: object) -> object:
+        return self._atom(part) if isinstance(part, Atom) else part
 
 
 def _axis_of(part: object) -> int | None:

@@ -91,6 +91,12 @@ class Shown:
         return dict.fromkeys(self.not_empty, 0)
 
     @property
+    def is_left_to_host(self) -> bool:
+        """Tell whether it goes wrong with sizes, or grids, that a host may not ask for: runs may do so for sure."""
+        in_whole = any(each.kind is AssumptionKind.WHOLE_CLUSTERS for each in self.assumptions)
+        return in_whole or bool(self.not_empty)
+
+    @property
     def text(self) -> str:
         if not self.states:
             return "holds for every size: nothing that threads wait for depends on one"

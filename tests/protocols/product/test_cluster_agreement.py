@@ -51,6 +51,18 @@ BROKEN: dict[str, tuple[str, str]] = {
     "the CTA of rank 1 makes a round less": (
         "sub.s32 %r1, %r1, 8; setp.eq.u32 %p6, %r12, 1; @%p6 add.s32 %r1, %r1, 8;", ENDS
     ),
+    "a mask of the place": ("or.b32 %r6, %r1, 1; and.b32 %r7, %r2, %r6; setp.gt.s32 %p6, %r7, 0; @%p6 bra DONE;", ENDS),
+    "a place that is flipped": (
+        "and.b32 %r6, %r1, -256; xor.b32 %r7, %r6, %r2; setp.gt.u32 %p6, %r7, %r6; @%p6 bra DONE;", ENDS
+    ),
+    "a product with a number": ("mul.lo.s32 %r6, %r2, %r1; setp.gt.s32 %p6, %r6, 0; @%p6 bra DONE;", ENDS),
+    "a choice of places": (
+        "setp.ge.s32 %p7, %r1, 0; add.s32 %r7, %r2, 1; selp.b32 %r6, %r2, %r7, %p7; setp.gt.s32 %p6, %r6, 0;"
+        "@%p6 bra DONE;", ENDS
+    ),
+    "a rest of the place": (
+        "add.s32 %r6, %r2, %r1; rem.u32 %r6, %r6, 3; setp.gt.s32 %p6, %r6, %r5; @%p6 bra DONE;", ENDS
+    ),
     "the CTA of rank 1 has another number": ("setp.eq.u32 %p6, %r12, 0; @%p6 mov.u32 %r1, %r5;", ENDS),
 }  # fmt: skip
 

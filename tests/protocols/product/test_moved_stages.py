@@ -148,3 +148,44 @@ def test_residues_may_take_more_where_that_is_enough(spent: int, shown_cases: in
     effort.spend(Work.STATE, spent * UNITS_PER_SECOND // COST[Work.STATE])
     assert _extend(effort, 0, shown_cases, 14) is extends
     assert effort.limit == (40 if extends else 20) * UNITS_PER_SECOND
+
+
+AS_PYTHON = """
+add.u32 %r11, %r10, {moved}; mul.hi.s32 %r20, %r11, {factor}; shr.u32 %r21, %r20, 31; add.s32 %r20, %r20, %r21;
+xor.b32 %r12, {flip}, %r12; mul.lo.s32 %r20, %r20, 3; sub.s32 %r10, %r11, %r20;
+"""
+"""The same of numbers with a sign, as the CuTe DSL has it: all bits of the quotient are joined to the phase."""
+ROUNDED_UP = (
+    COUNT
+    + """
+shr.s32 %r23, %r3, 31; shr.u32 %r24, %r23, 26; add.s32 %r25, %r3, %r24; shr.s32 %r26, %r25, 6; and.b32 %r27, %r25, -64;
+setp.ne.b32 %p11, %r3, %r27; setp.gt.s32 %p12, %r3, -1; and.pred %p13, %p12, %p11; selp.b32 %r28, 1, 0, %p13;
+add.s32 %r3, %r26, %r28;
+"""
+)
+
+
+def as_python(moved: str = "%r3", factor: int = 1431655766, flip: str = "%r20") -> str:
+    return AS_PYTHON.format(moved=moved, factor=factor, flip=flip)
+
+
+@pytest.mark.parametrize("count", [COUNT, ROUNDED_UP], ids=["as it is", "rounded up"])
+def test_all_bits_of_a_quotient_are_joined_to_a_phase(count: str) -> None:
+    assert isinstance(shown(as_python(), as_python(), count=count), Shown)
+
+
+WRONG_PHASES: dict[str, tuple[str, str]] = {
+    "one does not move": (as_python(), ""),
+    "no flip": (as_python(), as_python(flip="0")),
+    "a flip more": (as_python(), as_python() + "xor.b32 %r12, %r12, 1;"),
+    "another divisor": (as_python(), as_python(factor=1073741824)),
+    "another bit": (as_python(), as_python(flip="%r21")),
+    "one moves by one more": (as_python(), "add.u32 %r30, %r3, 1;" + as_python("%r30")),
+    "one moves by the number of tiles": (as_python(), as_python("%r4")),
+}
+
+
+@pytest.mark.parametrize("name", WRONG_PHASES)
+@pytest.mark.parametrize("count", [COUNT, ROUNDED_UP], ids=["as it is", "rounded up"])
+def test_phases_that_are_joined_in_another_way_are_not_shown(name: str, count: str) -> None:
+    assert isinstance(shown(*WRONG_PHASES[name], count=count), Open)

@@ -1,14 +1,14 @@
 """Quotients that are rounded towards zero, and up: what compilers make of them, as what is divided, and by what.
 
-Property: `with_ceiling` gives a sum of the same number, in which `x / 2^k` rounded up is `((x - 1) >> k) + 1`, and
+Property: `with_ceiling` gives a sum of the same number, in which `x / 2^k` rounded up is `x + 2^k - 1 >> k`, and
 `without_correction` the number of which a shift gives the quotient that is rounded towards zero.
 
 Argument: compilers divide a signed number by 2^k as `x + (x < 0 ? 2^k - 1 : 0) >> k`, which rounds towards zero, and
 round up by `q + (x > -1 && x != q << k ? 1 : 0)` with that quotient q. Where x is negative that is q, which is rounded
-up already; else one more than q just where something is left. `x - 1 >> k` is the floor of the quotient, and one less
-than the ceiling, for all integers.
+up already; else one more than q just where something is left. `x + 2^k - 1 >> k` is the ceiling for all integers.
 
-Not covered: other divisors than powers of two; and x = -2^31, where a number is put in for it: `x - 1` wraps around.
+Not covered: other divisors than powers of two; and the 2^k - 1 largest x, where a number is put in for them: the sum
+wraps around in a register, which no kernel that rounds up like this computes.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ def with_ceiling(value: Value) -> Value:
         ceiling = _ceiling(choice)
         if ceiling is None or (ceiling.quotient, factor) not in value.terms:
             continue
-        floor = opaque(Kind.SAR, plus(ceiling.dividend, -1), ceiling.bits, _WORD)
+        above = plus(ceiling.dividend, (1 << ceiling.bits) - 1)
+        rounded = opaque(Kind.SAR, above, ceiling.bits, _WORD)
         others = tuple(each for each in value.terms if each[0] not in (choice, ceiling.quotient))
-        constant = value.constant + factor
-        return plus(Form(others, constant) if others else constant, floor, factor)
+        return plus(Form(others, value.constant) if others else value.constant, rounded, factor)
     return value
 
 

@@ -19,9 +19,10 @@ from collections.abc import Callable, Sequence
 
 from .comparison_marks import Change, changes_of, marked
 from .kinds import Kind
-from .lane_arithmetic import ORDERS, compare, opaque
+from .lane_arithmetic import ORDERS, compare, mask_of, opaque, signed
 from .recurrent_arithmetic import COUNTED
-from .symbol import MOVED, Atom, Form, Value
+from .substitution import leaves
+from .symbol import MOVED, Atom, Form, Value, atom
 from .traversal import walk
 from .unsigned_order import ordered
 from .value_ranges import interval_of
@@ -37,7 +38,7 @@ _COUNTERS = COUNTED | {Kind.VARIABLE, Kind.HELD}
 def compared_integers(relation: str, a: Value, b: Value, width: int, *, signed_operands: bool) -> Value:
     """Return the truth of a comparison of two integers (see `lane_arithmetic.compare`)."""
     if relation not in ORDERS or not (isinstance(a, Form) or isinstance(b, Form)):
-        truth = compare(relation, a, b, width, signed_operands=signed_operands)
+        truth = _modulo(compare(relation, a, b, width, signed_operands=signed_operands), width)
         if width <= WORD:
             return truth
         return marked(truth, changes_between(a, b), is_of_64_bits=_may_exceed(truth))
@@ -84,6 +85,18 @@ def loss_of_comparison(relation: str, a: Value, b: Value, width: int, *, signed_
     return ""
 
 
+def _modulo(truth: Value, width: int) -> Value:
+    """Return an equality of numbers modulo 2^width as one of integers: of an atom on its own and a signed number."""
+    if not isinstance(truth, Form) or truth.terms[0][0].kind is not Kind.CMP:
+        return truth
+    kind, relation, terms, constant = truth.terms[0][0].inner
+    assert isinstance(terms, tuple)
+    assert isinstance(constant, int)
+    factor = -1 if terms[0][1] > 0 else 1
+    number = int(signed(factor * constant & mask_of(width), width))
+    return truth if factor * number == constant else atom(kind, relation, terms, factor * number)
+
+
 def _may_exceed(truth: Value) -> bool:
     """Tell whether what a comparison has on one side may be a number that is zero in 32 bits only."""
     if not isinstance(truth, Form) or truth.terms[0][0].kind is not Kind.CMP:
@@ -98,16 +111,21 @@ def _may_exceed(truth: Value) -> bool:
 def loss_of_sum(values: Sequence[Value], result: Value) -> str:
     """Return what a sum of 64 bits takes for granted of numbers of 32 in it that cancel, "" for nothing."""
     forms = [each for each in values if isinstance(each, Form)]
-    if len(forms) < 2:
+    if len(forms) < _BOTH or not any(map(_is_computed, forms)):
         return ""
-    open_in = [open_atoms(each) for each in forms]
-    lost = frozenset.union(*open_in) - (open_atoms(result) if isinstance(result, Form) else frozenset())
-    return SIZES if lost and any(map(_is_computed, forms)) else ""
+    factors = [dict(each.terms) for each in forms]
+    left = dict(result.terms) if isinstance(result, Form) else {}
+    shared = frozenset.intersection(*map(open_atoms, forms))
+    cancels = any(abs(left.get(name, 0)) < max(abs(each[name]) for each in factors) for name in shared)
+    return SIZES if cancels else ""
+
+
+_BOTH = 2
 
 
 def _is_computed(form: Form) -> bool:
     """Tell whether a number may have wrapped around in 32 bits, before it was extended."""
-    return len(form.terms) > 1 or form.terms[0][1] != 1 or bool(form.constant)
+    return form.terms[0] != (next(leaves(form)), 1) or len(form.terms) > 1 or bool(form.constant)
 
 
 def loss_of_mask(value: Form, mask: int) -> str:

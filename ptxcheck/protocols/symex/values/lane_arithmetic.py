@@ -420,8 +420,6 @@ def symbolic_comparison(relation: str, a: Value, b: Value, width: int, *, signed
     difference = _linear(a, b, -1, width)
     if not isinstance(difference, Form):
         return compare(relation, difference, 0, width, signed_operands=True)
-    if relation in _EQUALITIES:  # what is equal is equal modulo 2^width
-        difference = Form(difference.terms, int(signed(difference.constant & mask_of(width), width)))
     relation = relation if signed_operands else _UNSIGNED.get(relation, relation)
     return atom(Kind.CMP, relation, difference.terms, difference.constant)
 

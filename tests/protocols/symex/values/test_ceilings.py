@@ -54,7 +54,7 @@ def test_a_quotient_that_is_rounded_up_is_one_symbol(
     assert isinstance(made, Form)
     assert isinstance(plain, Form)
     assert [each.kind for each, _ in made.terms] == [Kind.SAR]
-    if -(1 << 31) < n + offset < 1 << 31:
+    if -(1 << 31) <= n + offset < (1 << 31) - 1023:
         number = with_pins(made, {name(N): n}, 1)
         assert isinstance(number, int)
         assert number & WORD == -(-(n + offset) // (1 << bits)) & WORD

@@ -207,6 +207,9 @@ NOT_VIOLATED: dict[str, tuple[str, str]] = {
     "what is extended is no larger than 32 bits hold": (
         "shl.b32 %r3, %r1, 8; cvt.u64.u32 %rd3, %r3; setp.le.s64 %p1, %rd3, 8589934592;" + STAY + MEET, MEET
     ),
+    "a multiple is no larger than 32 bits hold": (
+        "mul.lo.u32 %r3, %r2, 4; setp.lt.u32 %p1, %r3, -2;" + STAY + MEET, MEET
+    ),
     "the smaller of two numbers without a sign": (
         "min.u64 %rd3, %rd1, 1099511627776; setp.lt.u64 %p1, %rd3, -4294967297;" + STAY + MEET, MEET
     ),

@@ -96,12 +96,11 @@ class _Placeless:
     automaton: Automaton
     _made: dict[Atom, Atom] = field(default_factory=dict)
 
-    def question(self, node: Node) -> Terms:
-        """Return what a node asks."""
+    def question(self, node: Node) -> tuple[Terms, int]:
+        """Return what a node asks, as the terms and the constant of a predicate."""
         assert node.question is not None
         truth = node.question.truth
-        terms, constant = self._sum(truth.terms, truth.constant)
-        return (*terms, *(((Atom((Kind.CONSTANT, "of a truth", constant)), 1),) if constant else ()))
+        return self._sum(truth.terms, truth.constant)
 
     def _sum(self, terms: Terms, constant: int) -> tuple[Terms, int]:
         """Return a sum without what the place has added to it."""

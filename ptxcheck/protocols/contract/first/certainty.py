@@ -16,11 +16,12 @@ from ...symex.slice.layout import Layout
 from ...symex.slice.parameter_kinds import ParameterKinds, parameter_kinds
 from ...symex.slice.sliced_program import Program
 from ...symex.values.approximated_terms import doubt_of, related_loop, within_grid
+from ...symex.values.assumptions import Range
 from ...symex.values.solver import SolverOracle
-from ...symex.values.symbol import Atom, show_atom
-from ...symex.values.trace import (
-    Assumption,
-)
+from ...symex.values.substitution import holds_64_bits
+from ...symex.values.symbol import Atom, Condition, show_atom
+from ...symex.values.trace import Assumption
+from ...symex.values.wraparound import is_multiple
 from .attempt import Attempt
 from .handed_numbers import is_seen
 from .handed_turns import are_turns_seen
@@ -45,7 +46,8 @@ class Certainty:
 
     def doubt(self, attempt: Attempt, problems: Sequence[Problem]) -> str:
         """Return why there may be no run like one that was made, "" when there is one."""
-        fits = tuple(dict.fromkeys(each for trace in attempt.traces for each in trace.fits))
+        noted = (each for trace in attempt.traces for each in trace.fits)
+        fits = tuple(dict.fromkeys((*noted, *_of_multiples(attempt.path))))
         if fits and not self._oracle.is_possible((*attempt.path, *fits)):
             return _DOES_NOT_FIT
         return self.doubt_of_path(attempt.path, problems)
@@ -121,6 +123,16 @@ class Certainty:
         if not any(assumption.kind is AssumptionKind.GLOBAL_LOAD for assumption in taken):
             return False
         return is_up_to_host(path, self._oracle, self._layout.starts, self.kinds.written)
+
+
+def _of_multiples(path: Path) -> Iterator[tuple[Condition, bool]]:
+    """Yield what must hold of multiples of numbers of 32 bits that decide branches: else their high bits are lost."""
+    for condition, _ in path:
+        name, _ = condition.form.terms[0]
+        if is_multiple(condition) and not holds_64_bits(name):
+            yield Condition("lt", condition.form, Range.SIGNED.least), False
+            end = Range.UNSIGNED.end if condition.relation == "below" else Range.SIGNED.end
+            yield Condition("lt", condition.form, end), True
 
 
 def _not_followed(odd: Atom) -> str:

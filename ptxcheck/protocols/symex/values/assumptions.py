@@ -32,6 +32,14 @@ class Range(Enum):
     SIGNED = -(1 << 31), 1 << 31
     UNSIGNED = 0, 1 << 32
 
+    @property
+    def least(self) -> int:
+        return self.value[0]
+
+    @property
+    def end(self) -> int:
+        return self.value[1]
+
 
 def unwritten_text(register: str) -> str:
     """Return why a run proves nothing that depends on a register without a value."""
@@ -52,9 +60,8 @@ class Assumptions:
 
     def note_fits(self, value: Form, types: Range) -> None:
         """Note a number that stands for a register only where it is in a range."""
-        low, end = types.value
-        self._fits[Condition("lt", value, low), False] = None
-        self._fits[Condition("lt", value, end), True] = None
+        self._fits[Condition("lt", value, types.least), False] = None
+        self._fits[Condition("lt", value, types.end), True] = None
 
     @property
     def fits(self) -> tuple[tuple[Condition, bool], ...]:

@@ -111,16 +111,13 @@ def _may_exceed(truth: Value) -> bool:
 def loss_of_sum(values: Sequence[Value], result: Value) -> str:
     """Return what a sum of 64 bits takes for granted of numbers of 32 in it that cancel, "" for nothing."""
     forms = [each for each in values if isinstance(each, Form)]
-    if len(forms) < _BOTH or not any(map(_is_computed, forms)):
+    if len(forms) == 1 or not any(map(_is_computed, forms)):
         return ""
     factors = [dict(each.terms) for each in forms]
     left = dict(result.terms) if isinstance(result, Form) else {}
     shared = frozenset.intersection(*map(open_atoms, forms))
     cancels = any(abs(left.get(name, 0)) < max(abs(each[name]) for each in factors) for name in shared)
     return SIZES if cancels else ""
-
-
-_BOTH = 2
 
 
 def _is_computed(form: Form) -> bool:

@@ -427,7 +427,13 @@ def _size(valuation: Valuation) -> int:
 
 def _options(decider: NamingDecider, effort: Effort) -> Options:
     """Return how blocks are executed: polls that are not repeated are asked about, each time."""
-    return Options(budget=UNLIMITED, effort=effort, peek_fails=decider.poll_fails, counts_tries=False)
+    return Options(
+        budget=UNLIMITED,
+        effort=effort,
+        peek_fails=decider.poll_fails,
+        counts_tries=False,
+        names_ceilings=True,
+    )
 
 
 def _check_beginning(start: Target, assumptions: Iterable[Assumption], point: int) -> None:

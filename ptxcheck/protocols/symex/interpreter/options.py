@@ -37,6 +37,8 @@ class Options:
     """Tells whether a poll that is not repeated fails."""
     counts_tries: bool = True
     """Whether a poll that has failed fails again, up to some tries, where nothing comes in between."""
+    names_ceilings: bool = False
+    """Whether a quotient that is rounded up is one number, and no choice is asked about for it."""
     observation: Observation | None = None
     elects_last: bool = False
     """`elect.sync` chooses the highest lane that takes part, not the lowest."""

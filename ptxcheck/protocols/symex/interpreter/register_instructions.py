@@ -18,8 +18,11 @@ from ....ir import Instruction, Register
 from ....opcodes.op import Op
 from ..slice.computations import is_exact, is_vectorial
 from ..values import lane_arithmetic as lanes
+from ..values.ceilings import with_ceiling
 from ..values.compute import COMPUTE
+from ..values.symbol import Form
 from ..values.trace import ThreadSet
+from ..values.wraparound import WORD
 from .cta import Cta
 from .lane_instructions import active_mask, elect, shuffle, vote
 from .memory_instructions import convert_address, load, map_address, rank_of_address, store
@@ -48,6 +51,8 @@ def perform(cta: Cta, point: int, instruction: Instruction, guard: ThreadSet) ->
     if step.is_order:
         cta.note_comparison(".lt", step.types, values[0], values[1], point)
     result = step.function(step.types, values, cta.threads)
+    if cta.options.names_ceilings and type(result) is Form and step.types.width == WORD:
+        result = with_ceiling(result)
     if step.is_wide_sum:
         cta.note_sum(values, result, point)
     cta.registers.write(step.target, guard, result if type(result) is int else lanes.settle(result))

@@ -15,7 +15,6 @@ from collections.abc import Callable, Mapping, Sequence
 from ....cfg.optypes import Typing
 from ....opcodes.op import Op
 from . import lane_arithmetic as lanes
-from .ceilings import with_ceiling
 from .comparisons import compared_integers, has_no_sign, sign_extended
 from .kinds import Kind
 from .symbol import Form, Value
@@ -203,11 +202,6 @@ def _bitwise(op: Op) -> Compute:
     return lambda types, sources, threads: lanes.bitwise(op, sources[0], sources[1])
 
 
-def _add(types: Typing, a: Value, b: Value) -> Value:
-    total = lanes.add(a, b, types.width)
-    return with_ceiling(total) if types.width == _REGISTER else total
-
-
 def _not(types: Typing, sources: Sequence[Value], _: int) -> Value:
     if types.width == 1:
         return lanes.negate(sources[0])
@@ -218,7 +212,7 @@ def _not(types: Typing, sources: Sequence[Value], _: int) -> Value:
 
 COMPUTE: Mapping[Op, Compute] = {
     Op.MOV: _mov,
-    Op.ADD: lambda types, sources, _: _add(types, sources[0], sources[1]),
+    Op.ADD: lambda types, sources, _: lanes.add(sources[0], sources[1], types.width),
     Op.SUB: lambda types, sources, _: lanes.subtract(sources[0], sources[1], types.width),
     Op.MUL: lambda types, sources, _: _mul(types, sources[0], sources[1]),
     Op.MAD: _mad,

@@ -21,10 +21,11 @@ from typing import TypeAlias
 from ...opcodes.op import Op
 from ..symex.values import lane_arithmetic as lanes
 from ..symex.values.kinds import Kind
-from ..symex.values.recurrent_arithmetic import is_of_words, quotient_of
+from ..symex.values.recurrent_arithmetic import form_of, is_of_words, quotient_of
 from ..symex.values.substitution import Division, with_pins
 from ..symex.values.symbol import Atom, Form, Value, plus
 from ..symex.values.value_ranges import interval_of
+from ..symex.values.wraparound import is_never_negative
 from .host_numbers import (
     LARGEST,
     SIGN,
@@ -154,7 +155,8 @@ class KnownResidues:
 
         A size with a known residue is at least that. So a word that is less than one, and negative, is one number.
         """
-        if any(is_negative(Form(((name, 1),))) is not False for name, _ in form.terms) or not _fits(form):
+        open_signs = [name for name, _ in form.terms if not _is_natural_choice(name)]
+        if any(is_negative(Form(((name, 1),))) is not False for name in open_signs) or not _fits(form):
             return None
         if self._least(form) >= 0 or is_negative(form) is False:
             return self._rest(form, size, is_negative)
@@ -241,6 +243,20 @@ class KnownResidues:
             wanted = lcm(own, self.asked.get(name, 1) if known is None else known.modulus)
             if wanted <= LARGEST and is_of_host(name) and name.nesting <= _MOST_NESTED:
                 self.asked[name] = wanted
+
+
+def _is_natural_choice(name: Atom) -> bool:
+    """Tell whether an atom is one of two numbers that are none of them negative, and no choices themselves."""
+    match name.inner:
+        case (Kind.SELP, _, one, other):
+            return all(map(_is_natural, (one, other)))
+        case _:
+            return False
+
+
+def _is_natural(part: object) -> bool:
+    form = form_of(part)
+    return 0 <= part < SIGN if isinstance(part, int) else form is not None and is_never_negative(form)
 
 
 def _numbers_of(name: Atom) -> int:

@@ -66,24 +66,12 @@ def may_be_negative(name: Atom) -> bool:
             return False
         case (Kind.AND, one, other):
             return not any(isinstance(each, int) and 0 <= each < 1 << WORD - 1 for each in (one, other))
-        case (Kind.SELP, _, one, other):
-            return any(map(_part_may_be_negative, (one, other)))
         case (Kind.SHR, _, int(bits), int(width)):
             return not width - WORD < bits < width
         case (Kind.LOAD | Kind.SHARED | Kind.RECEIVED, _, int(width), *_):
             return width >= WORD
         case _:
             return True
-
-
-def _part_may_be_negative(part: object) -> bool:
-    """Tell whether an argument of an atom may be a negative number."""
-    form = form_of(part)
-    return (
-        not 0 <= part < 1 << WORD - 1
-        if isinstance(part, int)
-        else form is None or not is_never_negative(form)
-    )
 
 
 def is_never_negative(form: Form) -> bool:

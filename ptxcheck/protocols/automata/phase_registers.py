@@ -13,14 +13,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Set
 
+from ...cfg.optypes import typing_of
 from ...ir import Register, registers_of
 from ...opcodes.op import Op
+from ..symex.slice.computations import is_exact
 from ..symex.slice.sliced_program import Program
 from ..symex.values.parities import low_bit
 from ..symex.values.register_file import Piece
 from ..symex.values.symbol import Form
 
 _PARITY = "parity"
+_MOVES = frozenset({Op.MOV, Op.SELP})
 _BITWISE = frozenset({Op.ADD, Op.SUB, Op.XOR, Op.AND, Op.OR, Op.MOV, Op.NOT})
 
 
@@ -66,7 +69,10 @@ def _uses(program: Program, point: int) -> Iterator[tuple[Register, Register | N
         return
     target = instruction.operands[0] if instruction.operands else None
     numbers: tuple[Register, ...] = ()
-    if isinstance(target, Register) and instruction.guard is None:
+    is_plain = is_exact(instruction) and (
+        instruction.operation.op in _MOVES or typing_of(instruction.operation).is_integer
+    )
+    if isinstance(target, Register) and instruction.guard is None and is_plain:
         sources = instruction.operands[1:]
         kept = sources if instruction.operation.op in _BITWISE else ()
         kept = sources[:2] if instruction.operation.op is Op.SELP else kept

@@ -25,6 +25,7 @@ from . import recurrent_arithmetic as recurrent
 from .choices import arms, value_of
 from .exclusive_or import joined
 from .kinds import Kind
+from .products import expanded
 from .symbol import (
     LANE,
     WARP,
@@ -141,7 +142,7 @@ def multiply(a: Value, b: Value, width: int) -> Value:
     if isinstance(b, Form) and isinstance(a, int):
         return multiply(b, a, width)
     if isinstance(a, Form) and isinstance(b, Form) and len(a.terms) * len(b.terms) <= _MOST_PRODUCTS:
-        return _expanded(a, b, width)
+        return expanded(a, b, width)
     if isinstance(a, Form) or isinstance(b, Form):
         return _opaque(Kind.MUL, a, b)
     if isinstance(a, int) and isinstance(b, int):
@@ -168,35 +169,6 @@ def multiply_high(a: Value, b: Value, width: int, *, signed_operands: bool) -> V
         return (x * y >> width) & mask_of(width)
 
     return _each(high, a, b)
-
-
-def _expanded(a: Form, b: Form, width: int) -> Value:
-    """a × b as a sum of products of atoms; where low bits were taken away, of what is left without them."""
-    a, b = _shifted_out(a, width), _shifted_out(b, width)
-    total: Form | int = a.constant * b.constant
-    if b.constant:
-        total = plus(total, Form(a.terms), b.constant)
-    if a.constant:
-        total = plus(total, Form(b.terms), a.constant)
-    for one, factor in a.terms:
-        for other, second in b.terms:
-            first, last = sorted((one, other), key=_order)
-            total = plus(total, atom(Kind.MUL, first, last), factor * second)
-    return total
-
-
-def _shifted_out(value: Form, width: int) -> Form:
-    """Return a form with 2^k * (x >> k) in place of x & -2^k: a compiler writes either for the same factor."""
-    total: Form | int = value.constant
-    for name, factor in value.terms:
-        kind, *parts = name
-        low = -int(parts[0]) & _ALL64 if kind == Kind.AND and isinstance(parts[0], int) else 0
-        if low.bit_count() == 1 and len(parts) == 2:
-            total = plus(total, atom(Kind.SAR, parts[1], low.bit_length() - 1, width), factor * low)
-        else:
-            total = plus(total, Form(((name, factor),)))
-    assert isinstance(total, Form)
-    return total
 
 
 def _opaque(name: str, *arguments: Value | str) -> Form:

@@ -23,8 +23,8 @@ from ..values.wraparound import WORD, loss_of
 
 _LOGIC = frozenset({Op.AND, Op.OR, Op.XOR})
 """Of predicates and numbers: what they give of two predicates may be known where one of them is not."""
-_CHANGED = frozenset({".sat", ".relu"})
-"""What makes another number of the result."""
+_CHANGED = frozenset({".sat"})
+"""What makes another number of the result, and is no part of what is computed here."""
 _PACKED = re.compile(r"\.[bsu]\d+x\d+")
 """Types of several integers in one register."""
 _SUMS = frozenset({Op.ADD, Op.SUB, Op.MAD})

@@ -108,7 +108,11 @@ def _remain(types: Typing, sources: Sequence[Value], _: int) -> Value:
 def _extreme(types: Typing, sources: Sequence[Value], threads: int, *, largest: bool) -> Value:
     a, b = sources
     less = compared_integers(".lt", a, b, types.width, signed_operands=types.signed)
-    return lanes.choose(less, b, a, threads) if largest else lanes.choose(less, a, b, threads)
+    found = lanes.choose(less, b, a, threads) if largest else lanes.choose(less, a, b, threads)
+    if not types.has(".relu"):
+        return found
+    is_negative = compared_integers(".lt", found, 0, types.width, signed_operands=True)
+    return lanes.choose(is_negative, 0, found, threads)
 
 
 def _bfe(types: Typing, sources: Sequence[Value], _: int) -> Value:

@@ -11,6 +11,7 @@ from ptxcheck.cfg.optypes import Typing
 from ptxcheck.opcodes.op import Op
 from ptxcheck.protocols.symex.values import lane_arithmetic as lanes
 from ptxcheck.protocols.symex.values.compute import COMPUTE
+from ptxcheck.protocols.symex.values.kinds import Kind
 from ptxcheck.protocols.symex.values.substitution import leaves, with_pins
 from ptxcheck.protocols.symex.values.symbol import Form, Value, atom
 from ptxcheck.verdict import Property, VerdictKind
@@ -141,3 +142,27 @@ def test_signed_indices_that_differ_between_lanes_become_places(stage: int, own:
     computed = place(stage)
     assert not isinstance(computed, Form)
     assert np.broadcast_to(computed, 4).tolist() == expected
+
+
+SIGNED = st.integers(-(1 << 31), (1 << 31) - 1)
+
+
+@given(SIGNED, SIGNED, st.sampled_from([Op.MIN, Op.MAX]))
+def test_an_extreme_that_is_not_negative(one: int, other: int, op: Op) -> None:
+    relu = Typing((".s32",), frozenset({".relu", ".s32"}))
+    mask = (1 << 32) - 1
+    expected = max(0, min(one, other) if op is Op.MIN else max(one, other))
+    assert COMPUTE[op](relu, (one & mask, other & mask), 1) == expected
+    size = atom(Kind.PARAM, "n", 0, 4)
+    found = COMPUTE[op](relu, (size, other & mask), 1)
+    assert isinstance(found, Form)
+    assert with_pins(found, {size.terms[0][0]: one}, 1) == expected
+    plain = COMPUTE[op](Typing((".s32",), frozenset({".s32"})), (size, other & mask), 1)
+    assert found == COMPUTE[Op.MAX](Typing((".s32",), frozenset({".s32"})), (plain, 0), 1)
+
+
+@pytest.mark.parametrize(("number", "expected"), [(-5, 3), (4, 7), (9, 10)])
+def test_an_instruction_that_gives_no_negative_number(number: int, expected: int) -> None:
+    body = f"""mov.u32 %r1, {number}; min.relu.s32 %r2, %r1, 7; add.u32 %r3, %r2, 3; mov.u32 %r4, smem;
+        mbarrier.init.shared.b64 [%r4], %r3;"""
+    assert run(body, threads=32).operands("mbarrier.init", "count") == [expected]

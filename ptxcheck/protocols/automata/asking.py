@@ -6,7 +6,8 @@ product can answer: variables alone, or no variable at all.
 Argument: where a predicate needs more (words of shared memory that are followed, residues of rounds, numbers in place
 of variables), that is noted, and the automaton is built anew.
 
-Not covered: predicates on registers that nobody has written.
+Not covered: predicates on registers that nobody has written. Compilers leave those on ways that no thread takes: the
+node is the last one of its way, and nothing is shown where the product comes there.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from ..symex.values.trace import NotFollowedError
 from .handed_words import WordNumbers
 from .kept_loops import Kept, RestartError
 from .naming_decider import OpenError
-from .nodes import Node, Question
+from .nodes import Node, NotFollowed, Question
 from .variables import is_of_variables, variables_in
 
 
@@ -32,12 +33,16 @@ class Asking:
     kept: Kept
     words: WordNumbers
 
-    def question(self, error: OpenError, node: Node) -> Question:
-        """Return a question of a node. Raises RestartError, NotFollowedError."""
+    def question(self, error: OpenError, node: Node) -> Question | None:
+        """Return a question of a node, None where that is the last one that is followed.
+
+        Raises RestartError, NotFollowedError.
+        """
         truth = error.truth
         register = unwritten_in(truth)
         if register:
-            raise NotFollowedError(unwritten_text(register), error.point)
+            node.not_followed = NotFollowed(unwritten_text(register), error.point)
+            return None
         if not is_of_variables(truth):
             self._need_numbers(error)
         if self.words.note_asked(truth):

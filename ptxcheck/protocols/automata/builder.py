@@ -14,9 +14,10 @@ followed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial, reduce
 from operator import or_
+from typing import TypeAlias
 
 from ...cfg.cfg import Cfg
 from ...cfg.graph import Edge
@@ -54,6 +55,8 @@ _MOST_NODES = 12_000
 _MOST_IN_VAIN = 1_500
 """The same where a word decides what threads do that is not followed: what else decides so is still looked for."""
 _WARP = 32
+_GoOn: TypeAlias = Callable[[Mapping[Form, bool], Node, Valuation, Mapping[int, int], int], list[Come]]
+"""Goes on with the answers that are known from a node on: its valuation, residues of rounds, and where to stop."""
 
 
 def build(program: Program, layout: Layout, shape: Shape, rank: int, kept: Kept, effort: Effort) -> Automaton:
@@ -75,10 +78,8 @@ class _Builder:
     def __init__(
         self, program: Program, layout: Layout, shape: Shape, rank: int, kept: Kept, effort: Effort
     ) -> None:
-        self._program = program
-        self._cfg = program.cfg
-        self._shape = shape
-        self._rank = rank
+        self._program, self._cfg = program, program.cfg
+        self._shape, self._rank = shape, rank
         self._decider = NamingDecider(shape.threads, kept.sizes, kept.residues, kept.signs)
         options = _options(self._decider, effort)
         self._machine = Machine(program, layout, shape, rank, Decisions(), self._decider, options)
@@ -92,8 +93,7 @@ class _Builder:
         self._kept = kept
         self._nodes: list[Node] = []
         self._joins = Joins(program.cfg, self._heads, self._nodes, shape.threads)
-        self._passed: list[int] = []
-        """Heads of loops that threads came to, in order."""
+        self._passed: list[int] = []  # heads of loops that threads came to, in order
         self._parts = Rebuilding(self._nodes, self._passed, self._heads, self._cta.assumptions, self._decider)
         self._effort = effort
         self._phases = phase_registers(program) if kept.residues.known else frozenset[Register]()
@@ -242,15 +242,27 @@ class _Builder:
             self._heads.widen_around(node.block)
         if len(answers) >= _MOST_QUESTIONS or self._received.is_new(error.truth):
             raise NotFollowedError("more open predicates decide a block than are followed", error.point)
+        return self._ask(error, answers, node, valuation, residues, stop, self._execute_with)
+
+    def _ask(
+        self,
+        error: OpenError,
+        answers: Mapping[Form, bool],
+        node: Node,
+        contents: Valuation,
+        residues: Mapping[int, int],
+        stop: int,
+        go_on: _GoOn,
+    ) -> list[Come]:
+        """Put a question at a node, and go on with each of its answers."""
         found: list[Come] = []
         node.question = self._asking.question(error, node)
-        node.targets = (Target(), Target())
-        for target, answer in zip(node.targets, (True, False), strict=True):
+        for answer in (True, False) if node.question is not None else ():
             then = self._new(node.block, node.threads, residues)
-            target.node = then.number
-            known = {**answers, error.truth: answer}
-            held = decided(valuation, error.truth, answer, self._shape.threads, self._decider.named)
-            found += self._execute_with(known, then, held, residues, stop)
+            node.targets = (*node.targets, Target(then.number))
+            self._decider.answers = known = {**answers, error.truth: answer}
+            held = decided(contents, error.truth, answer, self._shape.threads, self._decider.named)
+            found += go_on(known, then, held, residues, stop)
         return found
 
     # -- ends of blocks
@@ -308,16 +320,7 @@ class _Builder:
         self._asking.open_loops(error, self._heads.exits(node.block))
         if error.truth.differs and error.threads.bit_count() > 1:
             return self._part_by_warp(error, answers, node, contents, residues, stop)
-        node.question = self._asking.question(error, node)
-        node.targets = (Target(), Target())
-        found: list[Come] = []
-        for target, answer in zip(node.targets, (True, False), strict=True):
-            then = self._new(node.block, node.threads, residues)
-            target.node = then.number
-            self._decider.answers = {**answers, error.truth: answer}
-            held = decided(contents, error.truth, answer, self._shape.threads, self._decider.named)
-            found += self._leave(self._decider.answers, then, held, residues, stop)
-        return found
+        return self._ask(error, answers, node, contents, residues, stop, self._leave)
 
     def _part_by_warp(
         self,

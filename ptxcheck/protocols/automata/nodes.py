@@ -54,6 +54,14 @@ class Target:
     """Variables that get new numbers on the way, all at once."""
 
 
+@dataclass(frozen=True, slots=True)
+class NotFollowed:
+    """Why threads are not followed further."""
+
+    reason: str
+    point: int
+
+
 @dataclass(slots=True)
 class Node:
     """What threads do from one place of the program to the next choice."""
@@ -76,7 +84,14 @@ class Node:
     """Words that warps read."""
     received: tuple[int, ...] = ()
     """Points where threads receive values that are followed."""
+    not_followed: NotFollowed | None = None
+    """Nothing is shown where threads come here."""
     is_cut: bool = False
     """Its threads are followed no further: what they read last is to be found out."""
     targets: tuple[Target, ...] = ()
     """One that is next, one for each answer, one for each side, or none at the end."""
+
+    @property
+    def is_last(self) -> bool:
+        """Tell whether its threads are followed no further, though they do not end here."""
+        return self.is_cut or self.not_followed is not None

@@ -65,7 +65,14 @@ def _is_same(node: Node, other: Node) -> bool:
 
 def _shape(node: Node) -> tuple[object, ...]:
     point = None if node.question is None else node.question.point
-    return node.block, node.loops, node.residues, point, [each.node for each in node.targets]
+    return (
+        node.block,
+        node.loops,
+        node.residues,
+        point,
+        node.not_followed,
+        [each.node for each in node.targets],
+    )
 
 
 def _is_order_of_host(asked: Asked) -> bool:

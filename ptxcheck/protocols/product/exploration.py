@@ -181,6 +181,13 @@ def _check_left_behind(roles: Sequence[Role], strands: Sequence[_Strand], asking
                 raise _StuckError(Failure(_LEFT_BEHIND, number, step.actions[strand.index].point))
 
 
+def _goes_on(node: Node, number: int) -> bool:
+    """Tell whether a strand is followed behind a node. Raises _StuckError where it would have to be."""
+    if node.not_followed is not None:
+        raise _StuckError(Failure(node.not_followed.reason, number, node.not_followed.point))
+    return not node.is_last
+
+
 def _is_at(points: Collection[int], role: Role, strand: _Strand) -> bool:
     """Tell whether a strand waits at one of some points: a poll that was taken to find its phase complete."""
     actions = role.step(strand.node, strand.env).actions
@@ -467,7 +474,7 @@ class Exploration:
             silent += 1
             if silent > _MOST_SILENT:
                 raise _StuckError(Failure("a loop that does nothing does not end", number, -1))
-            if step.node.is_cut:
+            if not _goes_on(step.node, number):
                 return False
             if not step.nexts:
                 strand.ended = True

@@ -132,7 +132,7 @@ def _tail(role: Role, apart: Set[int]) -> set[int]:
     acting = [
         number
         for number, step in role.steps.items()
-        if step.node.is_cut or not all(_concerns_nobody(each, apart) for each in step.actions)
+        if step.node.is_last or not all(_concerns_nobody(each, apart) for each in step.actions)
     ]
     found = set(role.steps) - set(acting)
     while acting:

@@ -91,7 +91,7 @@ def _is_of_parity(action: Action, wait: Wait) -> bool:
 def _is_followed(step: Step) -> bool:
     """Tell whether words or values are followed through a node, or it is the last one that is followed."""
     node = step.node
-    return bool(node.stored or node.read or node.received or node.is_cut)
+    return bool(node.stored or node.read or node.received or node.is_last)
 
 
 class _Walk:

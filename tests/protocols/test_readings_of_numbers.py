@@ -6,7 +6,7 @@ import pytest
 
 from ptxcheck.protocols.symex.values.comparisons import compared_integers
 from ptxcheck.protocols.symex.values.readings import BothReadings
-from ptxcheck.protocols.symex.values.symbol import Form, atom
+from ptxcheck.protocols.symex.values.symbol import Atom, Form, atom
 from ptxcheck.verdict import Property, VerdictKind
 from tests.protocols.machine_runs import kernel
 from tests.protocols.verifying import kind, verified
@@ -93,6 +93,39 @@ def test_who_reads_in_another_way_is_told_once() -> None:
         assert isinstance(truth, Form)
         return truth
 
-    assert not [*both.note(less(signed=True))]
-    assert {*both.note(less(signed=False))} == {n.terms[0][0], m.terms[0][0]}
-    assert not [*both.note(less(signed=False))]
+    def note(*, signed: bool, positive: bool = False) -> set[Atom]:
+        return {*both.note(less(signed=signed), lambda _: positive)}
+
+    assert not note(signed=True)
+    assert note(signed=False) == {n.terms[0][0], m.terms[0][0]}
+    assert not note(signed=False)
+
+
+@pytest.mark.parametrize(("first", "then"), [(True, 0), (False, 2)], ids=["signed", "unsigned"])
+def test_what_is_known_behind_an_unsigned_order_tells_no_sign(first: bool, then: int) -> None:
+    both = BothReadings()
+    n, m = (atom("param", name, 0, 4) for name in "nm")
+    one, other = (compared_integers(".lt", n, m, 32, signed_operands=signed) for signed in (first, not first))
+    assert isinstance(one, Form)
+    assert isinstance(other, Form)
+    assert not [*both.note(one, lambda _: False)]
+    assert len([*both.note(other, lambda _: True)]) == then
+
+
+AT_ODDS = "setp.{relation} %p1, {one}, {other}; @%p1 bra DONE;"
+
+
+@pytest.mark.parametrize("for_every_count", [False, True], ids=["runs", "product"])
+@pytest.mark.parametrize("number", [5, (1 << 31) - 1])
+def test_a_number_that_is_large_without_a_sign_and_small_with_one(number: int, for_every_count: bool) -> None:
+    """It waits alone where n is the number, and m is -1."""
+    orders = (
+        AT_ODDS.format(relation="ne.s32", one="%r1", other=number)
+        + AT_ODDS.format(relation="gt.u32", one="%r1", other="%r2")
+        + AT_ODDS.format(relation="ge.s32", one="%r2", other="%r1")
+    )
+    body = f"""ld.param.u32 %r1, [n]; ld.param.u32 %r2, [m]; mov.u32 %r3, %tid.x; setp.ge.u32 %p2, %r3, 32;
+        @%p2 bra DONE; {orders} barrier.sync 1, 64; DONE:"""
+    result = verified(kernel(body, threads=64), for_every_count=for_every_count, seconds=4.0)
+    assert kind(result, Property.DEADLOCK_FREEDOM) is VerdictKind.ASSUMES
+    assert "m is not negative" in {each.text for each in result.assumptions.values()}

@@ -486,9 +486,8 @@ class Decider:
     def _note_readings(self, truth: Form, point: int) -> None:
         if may_have_wrapped(truth, self.is_positive):
             self._assume(AssumptionKind.CUT, SIZES, point)
-        for name in self._readings.note(truth):
-            if not self.is_positive(Form(((name, 1),))):
-                self._assume(AssumptionKind.SIZE, f"{show_atom(name)} is not negative", point)
+        for name in self._readings.note(truth, self.is_positive):
+            self._assume(AssumptionKind.SIZE, f"{show_atom(name)} is not negative", point)
 
     def _note_multiple(self, condition: Condition, point: int) -> None:
         if is_multiple(condition):

@@ -12,16 +12,17 @@ for both readings.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from enum import Enum
 
 from .kinds import Kind
 from .lane_arithmetic import ORDERS, UNSIGNED_ORDERS
+from .substitution import holds_64_bits
 from .symbol import Atom, Form
 from .traversal import walk
 from .wraparound import may_be_negative
 
-_HALF = 1 << 31
+_HALF, _WIDE_HALF = 1 << 31, 1 << 63
 
 
 class Reading(Enum):
@@ -47,9 +48,9 @@ def _of_equality(comparison: Atom) -> Reading | None:
     terms, constant = comparison.inner[2:4]
     assert isinstance(terms, tuple)
     assert isinstance(constant, int)
-    ((_, factor), *others) = terms
+    ((name, factor), *others) = terms
     number = -constant * factor
-    if others or abs(factor) != 1 or 0 <= number < _HALF:
+    if others or abs(factor) != 1 or 0 <= number < (_WIDE_HALF if holds_64_bits(name) else _HALF):
         return None
     return Reading.SIGNED if number < 0 else Reading.UNSIGNED
 
@@ -71,8 +72,12 @@ class BothReadings:
         self._told: set[Atom] = set()
         self._seen: set[Form] = set()
 
-    def note(self, truth: Form) -> Iterator[Atom]:
-        """Yield the atoms that a predicate reads in another way than one before, each once."""
+    def note(self, truth: Form, is_positive: Callable[[Form], bool]) -> Iterator[Atom]:
+        """Yield the atoms that a predicate reads in another way than one before, each once.
+
+        Not those that were known not to be negative before they were read as unsigned numbers. What is known behind that
+        tells nothing: `5 <= m` of unsigned numbers holds for negative ones.
+        """
         if truth in self._seen:
             return
         self._seen.add(truth)
@@ -83,7 +88,13 @@ class BothReadings:
             (terms, *_) = comparison.inner[2:]
             assert isinstance(terms, tuple)
             for name in (each for ordered, _ in terms for each in _chosen(ordered)):
-                if self._read.setdefault(name, reading) is not reading and name not in self._told:
+                before = self._read.get(name)
+                self._read.setdefault(name, reading)
+                if name in self._told:
+                    continue
+                if before is not Reading.UNSIGNED and is_positive(Form(((name, 1),))):
+                    self._told.add(name)
+                elif before is not None and before is not reading:
                     self._told.add(name)
                     if may_be_negative(name):
                         yield name

@@ -21,7 +21,7 @@ from ...cfg.optypes import typing_of
 from ...ir import Instruction
 from ..symex.values.kinds import Kind
 from ..symex.values.register_file import RegisterFile
-from ..symex.values.symbol import FROM_SHARED, Atom, Form, Value, atom, children
+from ..symex.values.symbol import FROM_SHARED, Atom, Form, Value, atom
 from ..symex.values.trace import NotFollowedError, ThreadSet
 from ..symex.values.traversal import walk
 from .naming_decider import NamingDecider
@@ -109,7 +109,7 @@ def place_of(name: Atom) -> tuple[int, int]:
 def is_received(name: Atom) -> bool:
     """Tell whether an atom is a received value, or what an operation makes of some."""
     if name.inner_kind is Kind.OPCODE:
-        return any(map(is_received, children(name.inner)))
+        return any(each.inner_kind is Kind.RECEIVED for each in walk(name))
     return name.inner_kind is Kind.RECEIVED
 
 

@@ -330,6 +330,8 @@ def _period_by(part: Atom) -> int:
             int(mask),
         ) if 0 < mask < 1 << 16:
             return 1 << mask.bit_length()
+        case (Kind.AND, int(mask), _) | (Kind.AND, _, int(mask)):
+            return _cleared_by(mask)
         case (Kind.SHR | Kind.SAR, _, int(amount), *_) if 0 < amount < 16:
             return 1 << amount
         case (Kind.SHR | Kind.SAR, _, int(amount), *_) if 16 <= amount < 64:
@@ -348,6 +350,12 @@ def _period_by(part: Atom) -> int:
             )
         case _:
             return 1
+
+
+def _cleared_by(mask: int) -> int:
+    """Return the power of two that a mask keeps the multiples of, 1 for another mask."""
+    low = -mask & (1 << (_WORD if mask.bit_length() <= _WORD else 64)) - 1
+    return low if low & low - 1 == 0 and 0 < low < 1 << 16 else 1
 
 
 def _forms(part: Atom) -> Iterator[Form]:

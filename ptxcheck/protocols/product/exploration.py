@@ -270,7 +270,7 @@ class Exploration:
     def _visit(self, state: _State) -> list[_State]:
         """Go on from a state until a question has to be answered; return the states behind its answers."""
         asking = self._run(state)
-        self._effort.spend(Work.STATE)
+        self._effort.spend(Work.STATE, len(self._roles))
         if asking < 0:
             self._behind.setdefault(asking, set()).add(state.parent)
             return []

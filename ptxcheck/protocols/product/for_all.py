@@ -64,7 +64,7 @@ _MOST_EMPTY = 3
 """How often further sizes are found to go wrong where they are empty."""
 _AHEAD = 4
 """How much more one of several cases may take than its share of the effort: with more, all together take too much."""
-_FIRST_CASES, _MORE = 2, 2
+_FIRST_CASES, _MORE = 2, 3
 """Cases that tell what the others will take, and how much more effort there is then, if that is enough for all."""
 _MOST_RESIDUES = 16
 """Cases that numbers of the host are told apart in by their residues."""

@@ -103,6 +103,24 @@ def test_periods_of_rings() -> None:
     assert recurrent.period(atom(Kind.AND, 7, atom(Kind.PARAM, "n", 0, 4).terms[0][0])) == 1
 
 
+@pytest.mark.parametrize(
+    ("mask", "expected"),
+    [
+        (0xFFFFFFFE, 2), (0xFFFFFFF8, 8), ((1 << 64) - 4, 4), (0xFFFFFFFF, 1),
+        (0xFFFF0000, 1), (0xF0, 256), (0xFFFFFFFA, 1), (0x7FFFFFFE, 1),
+    ],
+)  # fmt: skip
+def test_masks_that_keep_multiples(mask: int, expected: int) -> None:
+    """What rounds leave of `7 * i` modulo 2, as compilers have it: `x - (x + (x >>> 31) & -2)`."""
+    counted = lanes.multiply(Form(((ROUND, 1),)), 7, 32)
+    assert isinstance(counted, Form)
+    found = atom(Kind.AND, mask, lanes.key_of(counted))
+    assert recurrent.period(found) == expected
+    if expected > 1 and mask >= 1 << 31:
+        known = recurrent.masked(Form(tuple((n, k * expected) for n, k in counted.terms), 5), mask)
+        assert known == Form(tuple((n, k * expected) for n, k in counted.terms), 5 // expected * expected)
+
+
 @given(
     FACTORS, CONSTANTS, TURNS, some.integers(1, 255), some.integers(0, 6), some.sampled_from([0xFF, 0xFFFF])
 )

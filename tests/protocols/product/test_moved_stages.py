@@ -139,7 +139,7 @@ def test_stages_turn_in_each_residue(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         (4, 2, True),  # 14 cases take 28 of 20
         (2, 2, False),  # they fit
-        (8, 2, False),  # they would not fit into twice as much
+        (10, 2, False),  # they would not fit into three times as much
         (4, 1, False),  # one tells nothing
     ],
 )
@@ -147,7 +147,7 @@ def test_residues_may_take_more_where_that_is_enough(spent: int, shown_cases: in
     effort = Effort(20.0)
     effort.spend(Work.STATE, spent * UNITS_PER_SECOND // COST[Work.STATE])
     assert _extend(effort, 0, shown_cases, 14) is extends
-    assert effort.limit == (40 if extends else 20) * UNITS_PER_SECOND
+    assert effort.limit == (60 if extends else 20) * UNITS_PER_SECOND
 
 
 AS_PYTHON = """

@@ -75,8 +75,8 @@ class BothReadings:
     def note(self, truth: Form, is_positive: Callable[[Form], bool]) -> Iterator[Atom]:
         """Yield the atoms that a predicate reads in another way than one before, each once.
 
-        Not those that were known not to be negative before they were read as unsigned numbers. What is known behind that
-        tells nothing: `5 <= m` of unsigned numbers holds for negative ones.
+        Not those that were known not to be negative before they were read as unsigned numbers. What is known behind
+        that tells nothing: `5 <= m` of unsigned numbers holds for negative ones.
         """
         if truth in self._seen:
             return

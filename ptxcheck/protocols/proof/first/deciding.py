@@ -172,6 +172,7 @@ class Decider:
             return self.known(narrow, threads)
         if point >= 0 and not self.speculative:
             self._note_readings(narrow, point)
+            self._note_unreduced(value, point)
         known = self._decisions.truths.get(narrow)
         condition, positive = condition_of(narrow)
         if known is None:
@@ -221,6 +222,7 @@ class Decider:
                 self._note_reduced(value, reduced, point)
                 known = bool(reduced & 1)
             else:
+                self._note_unreduced(value, point)
                 known = self._decided(reduced if isinstance(reduced, Form) else value, point, stays)
             self._decisions.truths[value] = known
         return known
@@ -375,6 +377,8 @@ class Decider:
         condition, positive = condition_of(value)
         if has_choice(condition.form):
             return
+        self._note_unreduced(value, point)
+        self._note_multiple(condition, point)
         self._follow(point, bool(reduced & 1), condition, bool(reduced & 1) == positive)
 
     def _alike(self, value: Form, threads: ThreadSet, point: int) -> Iterator[ThreadSet]:
@@ -488,6 +492,11 @@ class Decider:
             self._assume(AssumptionKind.CUT, SIZES, point)
         for name in self._readings.note(truth, self.is_positive):
             self._assume(AssumptionKind.SIZE, f"{show_atom(name)} is not negative", point)
+
+    def _note_unreduced(self, value: Form, point: int) -> None:
+        """Note how a predicate reads numbers of which earlier answers have left one, in threads that hold the same."""
+        if not value.differs and not has_choice(condition_of(value)[0].form):
+            self._note_readings(value, point)
 
     def _note_multiple(self, condition: Condition, point: int) -> None:
         if is_multiple(condition):

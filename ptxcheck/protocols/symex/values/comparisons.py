@@ -7,10 +7,10 @@ Argument: a form is an integer; the register holds it modulo 2^width. What a sym
 number, or of 64 bits that are cut, is not followed where its sign may be set: the comparison is a symbol of its own
 then. A number that is taken away from a signed symbol wraps around only where that may be negative, one that is added
 only where it may be large: the result is marked with which of both is so. Where both sides have a symbol in common that
-cancels, and where one of 32 bits is compared as an unsigned number of 64, what that takes for granted is noted at once.
+cancels, where one of 32 bits is compared as an unsigned number of 64, and where a large number was added to a side,
+what that takes for granted is noted at once.
 
-Not covered: what loops count, and numbers of 64 bits, are taken not to wrap around. An unsigned order of numbers of
-which earlier answers leave a few is one of integers, and nothing is noted.
+Not covered: what loops count, and numbers of 64 bits, are taken not to wrap around.
 """
 
 from __future__ import annotations
@@ -30,6 +30,8 @@ from .widths import is_wide
 from .wraparound import COMPARED_WIDE, EXTENDED, SIZES, WORD, may_be_negative
 
 _HALF = 1 << 31
+_LARGE = 1 << 30
+"""With so much added, numbers of 32 bits wrap around that no other sum does for."""
 _LEAST = 1 << 63
 """The least signed number of 64 bits, as registers hold it: taken away from another one it leaves none of 64."""
 _COUNTERS = COUNTED | {Kind.VARIABLE, Kind.HELD}
@@ -44,11 +46,23 @@ def compared_integers(relation: str, a: Value, b: Value, width: int, *, signed_o
         return marked(truth, changes_between(a, b), is_of_64_bits=_may_exceed(truth))
     if any(isinstance(each, int) and each == _LEAST for each in (a, b)):
         return opaque(Kind.COMPARE, relation, a, b, width, int(signed_operands))
+    if not signed_operands and any(_has_large_arm(each, width) for each in (a, b)):
+        return opaque(Kind.COMPARE, relation, a, b, width, 0)
     if not signed_operands:
         return marked(ordered(relation, a, b, width), changes_between(a, b) & Change.RAISED)
     if width <= WORD and any(_may_have_sign(each, width) for each in (a, b) if isinstance(each, Form)):
         return opaque(Kind.COMPARE, relation, a, b, width, int(signed_operands))
     return marked(compare(relation, a, b, width, signed_operands=True), changes_between(a, b))
+
+
+def _has_large_arm(value: Value, width: int) -> bool:
+    """Tell whether a symbol may be a number, by choice, that is negative as one of the type with a sign."""
+    return isinstance(value, Form) and any(
+        isinstance(each, int) and each & mask_of(width) >> width - 1
+        for name in walk(value.terms)
+        if name.inner_kind is Kind.SELP
+        for each in name.inner[2:]
+    )
 
 
 def may_have_wrapped(truth: Form, is_positive: Callable[[Form], bool]) -> bool:
@@ -76,6 +90,8 @@ def open_atoms(form: Form) -> frozenset[Atom]:
 def loss_of_comparison(relation: str, a: Value, b: Value, width: int, *, signed_operands: bool) -> str:
     """Return what a comparison takes for granted of its sides besides, "" for nothing."""
     sides = [each for each in (a, b) if isinstance(each, Form)]
+    if width <= WORD and any(abs(each.constant) >= _LARGE for each in sides):
+        return SIZES
     if not sides or (relation not in ORDERS and width <= WORD):
         return ""
     if len(sides) == 2 and open_atoms(sides[0]) & open_atoms(sides[1]):

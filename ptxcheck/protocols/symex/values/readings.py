@@ -6,8 +6,10 @@ Argument: `a < b` of two symbols is a comparison of integers (`lane_arithmetic`)
 the unsigned one that the register holds. These are one number below 2^31, and two from there on: where an atom is
 ordered both ways, `i < n` may hold for the one and not for the other.
 
-Not covered: equality with a number below 2^31, and an unsigned order of a symbol and a number (`Kind.BELOW`), are exact
-for both readings.
+An order of a symbol and a small number without a sign (`Kind.BELOW`), and equality with a number below 2^31, are exact
+for both. One with a large number, a division, a shift that keeps the sign, and the sign alone, read a number, too.
+
+Not covered: unsigned products whose high half is used, and bits other than the sign.
 """
 
 from __future__ import annotations
@@ -17,12 +19,15 @@ from enum import Enum
 
 from .kinds import Kind
 from .lane_arithmetic import ORDERS, UNSIGNED_ORDERS
+from .recurrent_arithmetic import form_of
 from .substitution import holds_64_bits
 from .symbol import Atom, Form
 from .traversal import walk
 from .wraparound import may_be_negative
 
 _HALF, _WIDE_HALF = 1 << 31, 1 << 63
+_LARGE = 1 << 24
+"""From here on a bound of unsigned numbers, or of quotients of them, may lie above all that are signed ones."""
 
 
 class Reading(Enum):
@@ -55,6 +60,32 @@ def _of_equality(comparison: Atom) -> Reading | None:
     return Reading.SIGNED if number < 0 else Reading.UNSIGNED
 
 
+def _readings(name: Atom) -> Iterator[tuple[Atom, Reading]]:
+    """Yield the atoms that an atom reads as numbers with a sign, or without one."""
+    reading = reading_of(name)
+    match name.inner:
+        case (Kind.CMP, _, tuple(terms), *_) if reading is not None:
+            yield from ((each, reading) for ordered, _ in terms for each in _chosen(ordered))
+        case (Kind.BELOW, tuple(terms), int(), int(bound)) if bound >= _LARGE:
+            yield from ((each, Reading.SIGNED) for each in walk(terms))
+        case (Kind.DIV | Kind.REM, dividend, divisor, int(), signed):
+            of_both = Reading.SIGNED if signed else Reading.UNSIGNED
+            yield from ((each, of_both) for each in (*_terms(dividend), *_terms(divisor)))
+        case (Kind.SAR, part, *_):
+            yield from ((each, Reading.SIGNED) for each in _terms(part))
+        case (Kind.SHR, part, int(amount), int(width)) if amount == width - 1:
+            yield from ((each, Reading.SIGNED) for each in _terms(part))
+        case (Kind.AND, int(mask), part) | (Kind.AND, part, int(mask)) if mask == _HALF:
+            yield from ((each, Reading.SIGNED) for each in _terms(part))
+        case _:
+            return
+
+
+def _terms(part: object) -> Iterator[Atom]:
+    form = form_of(part)
+    return iter(()) if form is None else (name for name, _ in form.terms)
+
+
 def _chosen(name: Atom) -> Iterator[Atom]:
     """Yield an atom, and those of which it is one, by choices."""
     yield name
@@ -82,12 +113,7 @@ class BothReadings:
             return
         self._seen.add(truth)
         for comparison in walk(truth.terms):
-            reading = reading_of(comparison)
-            if reading is None:
-                continue
-            (terms, *_) = comparison.inner[2:]
-            assert isinstance(terms, tuple)
-            for name in (each for ordered, _ in terms for each in _chosen(ordered)):
+            for name, reading in _readings(comparison):
                 before = self._read.get(name)
                 self._read.setdefault(name, reading)
                 if name in self._told:

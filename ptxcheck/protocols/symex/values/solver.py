@@ -30,6 +30,7 @@ from .symbol import (
     Form,
 )
 from .terms import Terms
+from .traversal import walk
 
 _DIVISORS = (2, 1, 3, 64)
 """Divisors of the host that are tried, one for all divisions of a path."""
@@ -177,13 +178,16 @@ class SolverOracle:
         """Tell whether the decisions of a run may hold where no number of the host in them is negative.
 
         With `lengths`, neither is the difference of two that stand side by side in a table: there things begin, one
-        after the other.
+        after the other. What is left where places in the grid and such numbers are divided is not negative, either.
         """
+        path = tuple(path)
         names = {name for condition, _ in path for name in leaves(condition.form) if name.kind in OF_HOST}
         ordered = sorted(names, key=lambda each: each.digest)
         terms = [self._terms.of_atom(name) for name in ordered]
         for earlier, later in neighbours(ordered) if lengths else ():
             terms.append(Sum(((1, self._terms.of_atom(later)), (-1, self._terms.of_atom(earlier))), 0))
+        rests = {name for condition, _ in path for name in walk(condition.form.terms) if _is_natural_rest(name)}
+        terms += [self._terms.of_atom(name) for name in sorted(rests, key=lambda each: each.digest)]
         sizes = [Claim("lt", term, 0, holds=False) for term in terms]
         return self._ready().possible(sizes, self._path) is not False
 
@@ -237,6 +241,23 @@ def _place(name: Atom) -> tuple[object, int, int] | None:
     _, terms, constant = name[1].inner
     assert isinstance(constant, int)
     return terms, constant, width
+
+
+def _is_natural_rest(name: Atom) -> bool:
+    """Tell whether an atom is what is left where a sum of places in the grid, and of sizes, is divided."""
+    return name.inner_kind is Kind.REM and _is_natural(name.inner[1])
+
+
+def _is_natural(part: object) -> bool:
+    match part.inner if isinstance(part, Atom) else ():
+        case (Kind.MUL, one, other):
+            return _is_natural(one) and _is_natural(other)
+        case (Kind.SUM, tuple(terms), int(constant)):
+            return constant >= 0 and all(factor > 0 and _is_natural(each) for each, factor in terms)
+        case (kind, *_):
+            return kind is Kind.SPECIAL or kind in OF_HOST
+        case _:
+            return isinstance(part, int) and part >= 0
 
 
 @dataclass(slots=True)

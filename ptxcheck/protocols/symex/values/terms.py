@@ -238,28 +238,13 @@ def _is_truth(part: object) -> bool:
 
 
 def _least(name: object) -> int:
-    """Return the least number that a variable can be: products and sums of sizes of the grid are no smaller than those.
-
-    Nor is what is left where such a number is divided: it has the sign of that (PTX ISA, `rem`).
-    """
-    if isinstance(name, int):
-        return name
-    if not isinstance(name, Atom) or name.nesting > _DEEPEST:
-        return _LOW
-    match name.inner:
-        case (Kind.SPECIAL, str(register)):
-            return _LEAST.get(register, _LOW)
-        case (Kind.MUL, one, other):
-            factors = [_least(one), _least(other)]
-            return prod(factors) if min(factors) >= 0 else _LOW
-        case (Kind.SUM, tuple(terms), int(constant)):
-            parts = [(factor, _least(each)) for each, factor in terms]
-            is_natural = constant >= 0 and all(factor > 0 and least >= 0 for factor, least in parts)
-            return constant + sum(factor * least for factor, least in parts) if is_natural else _LOW
-        case (Kind.REM, dividend, _, 32, _):
-            return 0 if _least(dividend) >= 0 else _LOW
-        case _:
-            return _LOW
+    """Return the least number that a variable can be: products of sizes of the grid are no smaller than those."""
+    if isinstance(name, Atom) and name.kind is Kind.SPECIAL:
+        return _LEAST.get(str(name[1]), _LOW)
+    if isinstance(name, Atom) and name.inner_kind is Kind.MUL and name.nesting <= _DEEPEST:
+        factors = [_least(part) for part in name.inner[1:3]]
+        return prod(factors) if min(factors) >= 0 else _LOW
+    return name if isinstance(name, int) else _LOW
 
 
 def _bits_of(form: Form) -> int:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from ptxcheck.protocols.symex.values import lane_arithmetic as lanes
 from ptxcheck.protocols.symex.values.solver import SolverOracle
-from ptxcheck.protocols.symex.values.symbol import Condition, Form, atom
+from ptxcheck.protocols.symex.values.symbol import Condition, Form, Value, atom
 from ptxcheck.verdict import VerdictKind
 from tests.protocols.verifying import deadlock
 
@@ -77,3 +77,23 @@ def test_numbers_that_are_sought_are_of_a_cta_of_the_grid() -> None:
     )
     assert numbers is not None
     assert 4 <= numbers[PLACE_IN_THE_GRID.terms[0][0]] < numbers[SIZE_OF_THE_GRID.terms[0][0]]
+
+
+def test_where_no_size_is_negative_nothing_is_left_of_a_place_that_is() -> None:
+    """Tiles of a CTA of a persistent kernel: its place, and further ones by the size of the grid, modulo a size."""
+    size = atom("param", "n", 0, 4)
+
+    def admits(dividend: Value) -> bool:
+        rest = lanes.remainder(dividend, size, 32, signed_operands=True)
+        assert isinstance(rest, Form)
+        oracle, is_negative = SolverOracle(), Condition("lt", rest, 0)
+        assert oracle.is_possible([(is_negative, True)])
+        oracle.assume(is_negative, True)
+        return oracle.admits_sizes([(is_negative, True)])
+
+    next_tile = lanes.add(PLACE_IN_THE_GRID, lanes.multiply(SIZE_OF_THE_GRID, SIZE_OF_THE_GRID, 32), 32)
+    assert not admits(PLACE_IN_THE_GRID)
+    assert not admits(next_tile)
+    assert not admits(size)
+    assert admits(lanes.subtract(PLACE_IN_THE_GRID, SIZE_OF_THE_GRID, 32))
+    assert admits(lanes.add(PLACE_IN_THE_GRID, 0xFFFFFFFF, 32))

@@ -137,26 +137,6 @@ def test_tiles_of_later_rounds_are_no_nearer_than_those_of_earlier_ones() -> Non
     assert oracle.implied(Condition("lt", other, 1)) is None
 
 
-def test_what_is_left_of_a_place_in_the_grid_is_not_negative() -> None:
-    """Tiles of a CTA of a persistent kernel: its place, and further ones by the size of the grid, modulo a size."""
-    place, stride = atom("special", "%clusterid.x"), atom("special", "%nctaid.x")
-    size = atom("param", "n", 0, 4)
-    oracle = SolverOracle()
-
-    def may_be_negative(dividend: Value) -> bool:
-        rest = lanes.remainder(dividend, size, 32, signed_operands=True)
-        assert isinstance(rest, Form)
-        return oracle.is_possible([(Condition("lt", rest, 0), True)])
-
-    next_tile = lanes.add(place, stride, 32)
-    assert not may_be_negative(place)
-    assert not may_be_negative(next_tile)
-    assert may_be_negative(size)
-    assert may_be_negative(lanes.subtract(place, stride, 32))
-    assert may_be_negative(lanes.add(place, size, 32))
-    assert may_be_negative(lanes.add(place, 0xFFFFFFFF, 32))
-
-
 @given(st.integers(-3, 3), st.integers(-3, 3))
 def test_two_numbers_have_no_bit_together_only_where_both_are_zero(n: int, m: int) -> None:
     either = lanes.bitwise(Op.OR, N, M)

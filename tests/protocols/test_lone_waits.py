@@ -58,6 +58,9 @@ HANGS: dict[str, str] = {
     ),
     "one more than the largest": late("add.s32 %r6, %r2, 1;", "ge.s32 %r6, 0", first=("ne.s32 %r2, 0x7fffffff",)),
     "twice the largest": late("add.s32 %r6, %r2, %r2;", "gt.s32 %r6, 0", first=("ne.s32 %r2, 0x7fffffff",)),
+    "the high half of a product without a sign": waits(  # m = -1, n = -1
+        "mul.hi.u32 %r5, %r2, -5;", "ge.s32 %r5, %r1", "ne.s32 %r1, -1"
+    ),
     "a large number by choice": waits(  # n = 2
         "max.u32 %r10, %r1, 0x80000000;", "gt.u32 %r1, %r10", "ne.u32 %r1, 2"
     ),

@@ -186,7 +186,9 @@ class SolverOracle:
         terms = [self._terms.of_atom(name) for name in ordered]
         for earlier, later in neighbours(ordered) if lengths else ():
             terms.append(Sum(((1, self._terms.of_atom(later)), (-1, self._terms.of_atom(earlier))), 0))
-        rests = {name for condition, _ in path for name in walk(condition.form.terms) if _is_natural_rest(name)}
+        rests = {
+            name for condition, _ in path for name in walk(condition.form.terms) if _is_natural_rest(name)
+        }
         terms += [self._terms.of_atom(name) for name in sorted(rests, key=lambda each: each.digest)]
         sizes = [Claim("lt", term, 0, holds=False) for term in terms]
         return self._ready().possible(sizes, self._path) is not False

@@ -181,17 +181,30 @@ class Terms:
         inner = self._operand(symbols[0])
         match kind:
             case Kind.SAR | Kind.SHR if is_last and 0 <= number < width:
-                return Quotient(inner if kind == Kind.SAR else Unsigned(inner, width), 1 << number)
+                natural = self._natural_product(symbols[0]) or Unsigned(inner, width)
+                return Quotient(inner if kind == Kind.SAR else natural, 1 << number)
+            case Kind.MULHI if rest[1]:
+                return Quotient(Sum(((int(signed(number, width)), inner),), 0), 1 << width)
             case Kind.MULHI:
-                factor = int(signed(number, width)) if rest[1] else number
-                factored = inner if rest[1] else Unsigned(inner, width)
-                return Quotient(Sum(((factor, factored),), 0), 1 << width)
+                product, half = _high_half(number, inner, width), 1 << width - 1
+                wrapped = Sum(((1, product),), -2 * half)
+                return product if number <= half else Choice(Claim("lt", product, half), product, wrapped)
             case Kind.DIV | Kind.REM if is_last and 0 < number < 1 << 31:
                 dividend = inner if rest[1] else Unsigned(inner, width)
                 quotient = _divided(inner, number) if rest[1] else Quotient(dividend, number)
                 return quotient if kind == Kind.DIV else Sum(((1, dividend), (-number, quotient)), 0)
             case Kind.AND | Kind.OR:
                 return _masked(kind, inner, number, 64 if holds_64_bits(symbols[0]) else 32)
+            case _:
+                return None
+
+    def _natural_product(self, name: Atom) -> Term | None:
+        """Return the high half of an unsigned product with a number as one without a sign; None for another atom."""
+        match name.inner:
+            case (Kind.MULHI, int(number), Atom() as part, int(width), 0) | (
+                Kind.MULHI, Atom() as part, int(number), int(width), 0
+            ):  # fmt: skip
+                return _high_half(number, self._operand(part), width)
             case _:
                 return None
 
@@ -206,6 +219,10 @@ class Terms:
     def _sum(self, terms: object, constant: object) -> Term:
         parts = tuple((factor, self.of_atom(name)) for name, factor in terms)  # type: ignore[attr-defined]
         return Sum(parts, constant)  # type: ignore[arg-type]
+
+
+def _high_half(factor: int, other: Term, width: int) -> Term:
+    return Quotient(Sum(((factor, Unsigned(other, width)),), 0), 1 << width)
 
 
 def _rounded_towards_zero(shifted: Atom, bits: int) -> object | None:

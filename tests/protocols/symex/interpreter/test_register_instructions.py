@@ -96,10 +96,14 @@ def test_low_bits_read_as_a_signed_number() -> None:
     assert value != computed("mov.u32 %r5, %r2;")
 
 
+@pytest.mark.parametrize(("number", "expected"), [(-5, 0), (3, 3)])
+def test_the_larger_number_that_is_not_negative(number: int, expected: int) -> None:
+    assert computed(f"mov.u32 %r3, {number}; max.relu.s32 %r5, %r3, -7;") == expected
+
+
 @pytest.mark.parametrize(
     "body",
     [
-        "mov.u32 %r3, -5; max.relu.s32 %r5, %r3, -7;",
         "mov.u32 %r3, 0x0001ffff; add.u16x2 %r5, %r3, 1;",
         "mov.u32 %r3, 0x7fffffff; add.sat.s32 %r5, %r3, 1;",
         "mov.u32 %r3, %laneid; shfl.sync.idx.b32 %r5, %r3, 7, 0, -1;",

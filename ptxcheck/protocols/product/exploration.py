@@ -50,6 +50,8 @@ _MOST_STATES = 1_500
 _MOST_VISITS = 4_000
 _MOST_AHEAD = 64
 """Rounds of its outermost loop that a strand may be ahead of another one that waits in such a loop."""
+_STRANDS_OF_STATE = 8
+"""Strands of a state that costs as much as one of the explicit search: states of clusters have more."""
 _MOST_SILENT = 100_000
 _ENDED, _IMPOSSIBLE = -1, -2
 _NOT_FOR_EVER = -3
@@ -270,7 +272,7 @@ class Exploration:
     def _visit(self, state: _State) -> list[_State]:
         """Go on from a state until a question has to be answered; return the states behind its answers."""
         asking = self._run(state)
-        self._effort.spend(Work.STATE, len(self._roles))
+        self._effort.spend(Work.STATE, max(1, len(self._roles) // _STRANDS_OF_STATE))
         if asking < 0:
             self._behind.setdefault(asking, set()).add(state.parent)
             return []

@@ -172,7 +172,8 @@ class Decider:
             return self.known(narrow, threads)
         if point >= 0 and not self.speculative:
             self._note_readings(narrow, point)
-            self._note_unreduced(value, point)
+            if value != narrow:
+                self._note_unreduced(value, point)
         known = self._decisions.truths.get(narrow)
         condition, positive = condition_of(narrow)
         if known is None:

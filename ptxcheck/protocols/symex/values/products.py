@@ -4,8 +4,8 @@ Property: `expanded` gives the low bits of a product of two sums: of numbers tha
 
 Argument: a product of sums is the sum of the products of their terms. `x & -2^k` is `2^k * (x >> k)`, as the shift
 of a number with a sign loses just the bits that the mask clears. `x / y * y` is x without the rest, by what a rest is
-(PTX ISA, `div` and `rem`): so that `x - x / y * y` has the name of `x % y`. Of a division by zero that holds, too, as
-each of the two instructions gives something there.
+(PTX ISA, `div` and `rem`): so that `x - x / y * y` has the name of `x % y`. Of a division by zero PTX leaves both
+open; `lane_arithmetic` takes all ones and x, for which it holds.
 
 Not covered: products of more terms than are multiplied out, and quotients that are computed by a reciprocal.
 """

@@ -180,9 +180,11 @@ class Terms:
             return _divided(self._operand(dividend), 1 << number)
         inner = self._operand(symbols[0])
         match kind:
-            case Kind.SAR | Kind.SHR if is_last and 0 <= number < width:
-                natural = self._natural_product(symbols[0]) or Unsigned(inner, width)
-                return Quotient(inner if kind == Kind.SAR else natural, 1 << number)
+            case Kind.SAR if is_last and 0 <= number < width:
+                return Quotient(inner, 1 << number)
+            case Kind.SHR if is_last and 0 <= number < width:
+                natural = self._natural_product(symbols[0], width)
+                return Quotient(natural or Unsigned(inner, width), 1 << number)
             case Kind.MULHI if rest[1]:
                 return Quotient(Sum(((int(signed(number, width)), inner),), 0), 1 << width)
             case Kind.MULHI:
@@ -198,12 +200,15 @@ class Terms:
             case _:
                 return None
 
-    def _natural_product(self, name: Atom) -> Term | None:
-        """Return the high half of an unsigned product with a number as one without a sign; None for another atom."""
+    def _natural_product(self, name: Atom, width: int) -> Term | None:
+        """Return the high half of an unsigned product with a number as one without a sign, in as many bits.
+
+        None for another atom.
+        """
         match name.inner:
-            case (Kind.MULHI, int(number), Atom() as part, int(width), 0) | (
-                Kind.MULHI, Atom() as part, int(number), int(width), 0
-            ):  # fmt: skip
+            case (Kind.MULHI, int(number), Atom() as part, int(own), 0) | (
+                Kind.MULHI, Atom() as part, int(number), int(own), 0
+            ) if own == width:  # fmt: skip
                 return _high_half(number, self._operand(part), width)
             case _:
                 return None

@@ -15,6 +15,7 @@ followed.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial, reduce
 from operator import or_
 from typing import TypeAlias
@@ -35,6 +36,7 @@ from ..symex.values.trace import Assumption, Event, NotFollowedError, Shape, Thr
 from .asking import Asking
 from .automaton import Automaton
 from .environments import Variables
+from .exit_values import ExitValues
 from .handed_words import UnknownWordError, WordNumbers
 from .joins import Come, Joins
 from .kept_loops import Kept, RestartError, entered_again
@@ -55,8 +57,19 @@ _MOST_NODES = 12_000
 _MOST_IN_VAIN = 1_500
 """The same where a word decides what threads do that is not followed: what else decides so is still looked for."""
 _WARP = 32
-_GoOn: TypeAlias = Callable[[Mapping[Form, bool], Node, Valuation, Mapping[int, int], int], list[Come]]
-"""Goes on with the answers that are known from a node on: its valuation, residues of rounds, and where to stop."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Visit:
+    """Threads at a node, with the residues of rounds there, and the block where they are not followed further."""
+
+    node: Node
+    residues: Mapping[int, int]
+    stop: int
+
+
+_GoOn: TypeAlias = Callable[[Mapping[Form, bool], _Visit, Valuation], list[Come]]
+"""Goes on from a node with the answers that are known there, and what registers hold."""
 
 
 def build(program: Program, layout: Layout, shape: Shape, rank: int, kept: Kept, effort: Effort) -> Automaton:
@@ -89,6 +102,7 @@ class _Builder:
         self._words = WordNumbers(kept.words, self._received, rank, shape.threads, own)
         self._cta.shared = self._words
         self._heads = LoopHeads(program, shape.threads, kept)
+        self._exits = ExitValues(program, shape.threads, kept)
         self._asking = Asking(kept, self._words)
         self._kept = kept
         self._nodes: list[Node] = []
@@ -141,7 +155,7 @@ class _Builder:
             node = self._new(come.block, come.threads, residues)
             work.known[key] = number = node.number
             if come.block != self._cfg.exit:
-                work.waiting.extend(self._execute(node, valuation, residues, stop))
+                work.waiting.extend(self._execute(_Visit(node, residues, stop), valuation))
         arrival = self._heads.arrival(come.source, come.block)
         for slot in come.slots:
             slot.node, slot.arrival = number, arrival
@@ -178,24 +192,17 @@ class _Builder:
 
     # -- blocks
 
-    def _execute(
-        self, node: Node, valuation: Valuation, residues: Mapping[int, int], stop: int
-    ) -> list[Come]:
+    def _execute(self, at: _Visit, valuation: Valuation) -> list[Come]:
         """Execute a block, with a question in front of it where that is needed; return where threads go."""
         self._effort.spend(Work.STATE, _size(valuation))
         if self._effort.is_over:
             raise NotFollowedError("automata take more than their share of the effort", -1)
         self._decider.answers = {}
-        return self._execute_with({}, node, valuation, residues, stop)
+        self._exits.begin()
+        return self._execute_with({}, at, valuation)
 
-    def _execute_with(
-        self,
-        answers: Mapping[Form, bool],
-        node: Node,
-        valuation: Valuation,
-        residues: Mapping[int, int],
-        stop: int,
-    ) -> list[Come]:
+    def _execute_with(self, answers: Mapping[Form, bool], at: _Visit, valuation: Valuation) -> list[Come]:
+        node = at.node
         self._decider.answers = dict(answers)
         try:
             events = self._run_block(node, valuation)
@@ -203,7 +210,7 @@ class _Builder:
             if self._kept.residues.known:
                 contents = _chosen(contents, self._cfg, node.block, self._heads, self._decider)
         except OpenError as error:
-            return self._ask_before(error, answers, node, valuation, residues, stop)
+            return self._ask_before(error, answers, at, valuation)
         except UnknownWordError:
             node.events, node.is_cut = tuple(self._cta.log.events), True
             node.stored, node.read = self._words.told
@@ -212,7 +219,7 @@ class _Builder:
         node.received = tuple(sorted(self._received.done))
         self._kept.refine(self._decider.wanted)
         node.events = events
-        return self._leave(answers, node, contents, residues, stop)
+        return self._leave(answers, at, contents)
 
     def _run_block(self, node: Node, valuation: Valuation) -> tuple[Event, ...]:
         cta = self._cta
@@ -227,59 +234,47 @@ class _Builder:
         return tuple(cta.log.events)
 
     def _ask_before(
-        self,
-        error: OpenError,
-        answers: Mapping[Form, bool],
-        node: Node,
-        valuation: Valuation,
-        residues: Mapping[int, int],
-        stop: int,
+        self, error: OpenError, answers: Mapping[Form, bool], at: _Visit, valuation: Valuation
     ) -> list[Come]:
         """Put a question in front of a block that depends on its answer."""
         if error.truth.differs and error.threads.bit_count() > 1:
             self._asking.raise_differing(error)
         if len(answers) >= _MOST_QUESTIONS:
-            self._heads.widen_around(node.block)
+            self._heads.widen_around(at.node.block)
         if len(answers) >= _MOST_QUESTIONS or self._received.is_new(error.truth):
             raise NotFollowedError("more open predicates decide a block than are followed", error.point)
-        return self._ask(error, answers, node, valuation, residues, stop, self._execute_with)
+        return self._ask(error, answers, at, valuation, self._execute_with)
 
     def _ask(
         self,
         error: OpenError,
         answers: Mapping[Form, bool],
-        node: Node,
+        at: _Visit,
         contents: Valuation,
-        residues: Mapping[int, int],
-        stop: int,
         go_on: _GoOn,
     ) -> list[Come]:
         """Put a question at a node, and go on with each of its answers."""
         found: list[Come] = []
+        node = at.node
         node.question = self._asking.question(error, node)
         for answer in (True, False) if node.question is not None else ():
-            then = self._new(node.block, node.threads, residues)
+            then = self._new(node.block, node.threads, at.residues)
             node.targets = (*node.targets, Target(then.number))
             self._decider.answers = known = {**answers, error.truth: answer}
             held = decided(contents, error.truth, answer, self._shape.threads, self._decider.named)
-            found += go_on(known, then, held, residues, stop)
+            found += go_on(known, replace(at, node=then), held)
         return found
 
     # -- ends of blocks
 
-    def _leave(
-        self,
-        answers: Mapping[Form, bool],
-        node: Node,
-        contents: Valuation,
-        residues: Mapping[int, int],
-        stop: int,
-    ) -> list[Come]:
+    def _leave(self, answers: Mapping[Form, bool], at: _Visit, contents: Valuation) -> list[Come]:
         """Return where threads go from the end of a block that was executed."""
+        node, residues = at.node, at.residues
         block, threads = node.block, node.threads
         edges = self._cfg.graph.outgoing[block]
         if len(edges) == 1:
             return self._go(node, edges[0].target, contents, residues)
+        self._exits.note(block, contents)
         self._cta.registers.replace(contents)
         self._cta.log.events.clear()
         join, last = self._program.regions.join(block), self._cfg.blocks[block].last
@@ -290,12 +285,13 @@ class _Builder:
         try:
             sides = self._machine.branches.sides(block, edges, threads, last)
         except OpenError as error:
-            return self._ask_behind(error, answers, node, contents, residues, stop)
+            return self._ask_behind(error, answers, at, contents)
         if sides is None:
             return self._pass(node, join, residues)
         if len(sides) == 1:
-            return self._go(node, sides[0][0].target, contents, residues)
-        return self._part(node, sides, contents, residues, stop)
+            edge = sides[0][0]
+            return self._go(node, edge.target, self._exits.behind(edge, residues, contents), residues)
+        return self._part(node, sides, contents, residues, at.stop)
 
     def _pass(self, node: Node, join: int, residues: Mapping[int, int]) -> list[Come]:
         """Go to the join of a branch whose sides were run together."""
@@ -308,30 +304,19 @@ class _Builder:
         return [Come(node.targets, node.block, block, node.threads, contents, residues)]
 
     def _ask_behind(
-        self,
-        error: OpenError,
-        answers: Mapping[Form, bool],
-        node: Node,
-        contents: Valuation,
-        residues: Mapping[int, int],
-        stop: int,
+        self, error: OpenError, answers: Mapping[Form, bool], at: _Visit, contents: Valuation
     ) -> list[Come]:
         """Ask at the end of a block which way threads take."""
-        self._asking.open_loops(error, self._heads.exits(node.block))
+        self._asking.open_loops(error, self._heads.exits(at.node.block))
         if error.truth.differs and error.threads.bit_count() > 1:
-            return self._part_by_warp(error, answers, node, contents, residues, stop)
-        return self._ask(error, answers, node, contents, residues, stop, self._leave)
+            return self._part_by_warp(error, answers, at, contents)
+        return self._ask(error, answers, at, contents, self._leave)
 
     def _part_by_warp(
-        self,
-        error: OpenError,
-        answers: Mapping[Form, bool],
-        node: Node,
-        contents: Valuation,
-        residues: Mapping[int, int],
-        stop: int,
+        self, error: OpenError, answers: Mapping[Form, bool], at: _Visit, contents: Valuation
     ) -> list[Come]:
         """Let each warp decide by itself where warps may differ: they are roles of their own up to the join."""
+        node, residues = at.node, at.residues
         warps = [node.threads & 0xFFFFFFFF << first for first in warps_of(node.threads, self._shape.threads)]
         if error.truth.differs & LANE or len(warps) < 2:
             self._asking.raise_differing(error)
@@ -345,7 +330,7 @@ class _Builder:
             target.node = then.number
             own = restricted(contents, contents.keys(), threads, self._shape.threads)
             left: list[Come] = []
-            for come in self._leave(answers, then, own, residues, inner):
+            for come in self._leave(answers, _Visit(then, residues, inner), own):
                 left += [come] if come.block == inner else self._side(come, inner)
             ends.append(left)
         parting = Parting(self._cfg, node.block, join, contents, frozenset(self._passed[passed:]))

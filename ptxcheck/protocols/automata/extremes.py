@@ -22,7 +22,10 @@ from ..symex.values.traversal import walk
 
 
 def extremes_in(truth: Form) -> Sequence[Form]:
-    """Return the conditions of minima and maxima in a predicate, in the order of the text."""
+    """Return the conditions of minima and maxima in a predicate, in the order of the text.
+
+    Those that another one of them depends on come before it.
+    """
     return _extremes_in(truth) if truth.origin & CHOSEN else ()
 
 
@@ -32,8 +35,9 @@ def _extremes_in(truth: Form) -> tuple[Form, ...]:
     for name in walk(truth.terms):
         condition = name.inner[1] if name.inner_kind is Kind.SELP else None
         if isinstance(condition, Atom) and not condition.differs and _is_extreme(name, condition):
-            found.append(Form(((condition, 1),)))
-    return tuple(found)
+            form = Form(((condition, 1),))
+            found += (*extremes_in(form), form)
+    return tuple(dict.fromkeys(found))
 
 
 def _is_extreme(name: Atom, condition: Atom) -> bool:

@@ -402,6 +402,10 @@ def _of_quotient(form: Form, bound: int, positive: bool) -> tuple[Form, Form, Fo
         if divided is None or factor not in (1, -1):
             continue
         dividend, divisor = divided
+        others = (each for each, _ in form.terms if each != name)
+        is_multiple = any(abs(k) != 1 for _, k in dividend.terms)
+        if is_multiple and all(each.kind is Kind.ORDINAL for each in others):
+            return None  # the quotient is a number that rounds are counted to, and its multiple is none
         rest = Form((*form.terms[:place], *form.terms[place + 1 :]), form.constant - bound)
         if factor < 0:  # q > -rest is what is not below -rest + 1
             rest, positive = (

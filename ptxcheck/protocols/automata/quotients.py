@@ -12,12 +12,14 @@ Not covered: quotients that are computed by a product.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ..symex.values.ceilings import without_correction
 from ..symex.values.kinds import Kind
 from ..symex.values.recurrent_arithmetic import form_of
 from ..symex.values.symbol import Atom, Form
+from ..symex.values.wraparound import may_be_negative
 
 _WORD = 32
 
@@ -59,6 +61,23 @@ def undivided_natural(name: Atom) -> tuple[Form, int] | None:
             return None if dividend is None else (dividend, 1 << bits)
         case _:
             return None
+
+
+def least_quotient(name: Atom, least: Mapping[Atom, int]) -> int | None:
+    """Return the least that a quotient of a sum is, unless that sum wraps around.
+
+    Of places in the grid, which are not negative, and of numbers of which the least is known. None for other atoms.
+    """
+    found = undivided(name, 1) or undivided_natural(name)
+    if found is None:
+        return None
+    dividend, divisor = found
+    low = dividend.constant
+    for part, factor in dividend.terms:
+        if factor < 0 or (part not in least and may_be_negative(part)):
+            return None
+        low += factor * least.get(part, 0)
+    return low // divisor if low >= 0 else None
 
 
 def _quotient(name: Atom) -> _Quotient | None:

@@ -9,12 +9,15 @@ starts with (Bachmann, Wang, Zima 1994, for the general form). A register that i
 held where it was added: one that the loop does not write holds that in every round. Of one that each round computes,
 it is for the caller to see that every round has computed the same.
 
+Where a branch compares such registers with what no round writes, its predicate is one function of the number of the
+round, whichever way a round has come there.
+
 Not covered: steps that change, and registers that are written under a predicate.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ...cfg.loops import Loop
@@ -47,15 +50,86 @@ _Sums = dict[Register, _Sum | None]
 """What registers hold; those that are left out hold what they did at the header."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Round:
+    """What registers hold in one round, in terms of what they hold at the header."""
+
+    points: Mapping[int, Sequence[int]]
+    """Instructions of each block of the loop that the slice has."""
+    written: frozenset[Register]
+    into: Mapping[int, _Sums]
+    ends: Sequence[_Sums]
+
+
 def recurrences(program: Program, loop: Loop) -> Mapping[Register, Step]:
     """Return the registers that change by one step in each round."""
+    return _steps(_round(program, loop))
+
+
+def _steps(one: _Round) -> Mapping[Register, Step]:
+    found: dict[Register, Step] = {}
+    for register in sorted(one.written):
+        steps = {sums.get(register, _Sum(register)) for sums in one.ends}
+        only = steps.pop() if len(steps) == 1 else None
+        if only is not None and only.base == register and (only.number or only.added is not None):
+            found[register] = Step(only.number, only.added, only.added in one.written)
+    return found
+
+
+def counted_exits(program: Program, loop: Loop) -> frozenset[int]:
+    """Return the blocks at whose end each round compares the same function of how many rounds are over.
+
+    All rounds come there, and a loop is left there or goes on, as a comparison of integers has it.
+    """
+    one = _round(program, loop)
+    steps, dominators = _steps(one), program.cfg.dominators
+    return frozenset(
+        block
+        for block, _ in loop.exits
+        if block in one.into
+        and all(dominators.dominates(block, latch) for latch in loop.latches)
+        and _compares_counts(program, block, one, steps)
+    )
+
+
+def _compares_counts(program: Program, block: int, one: _Round, steps: Mapping[Register, Step]) -> bool:
+    """Tell whether the predicate that decides a branch is set in its block, of what rounds count and what they keep."""
+    instructions = program.cfg.instructions
+    guard = instructions[program.cfg.blocks[block].last].guard
+    sets = [p for p in one.points[block] if guard is not None and guard.register in instructions[p].writes()]
+    if len(sets) != 1 or instructions[sets[0]].operation.op is not Op.SETP:
+        return False
+    compared = instructions[sets[0]]
+    sums = dict(one.into[block])
+    for point in one.points[block]:
+        if point == sets[0]:
+            break
+        _apply(instructions[point], sums, {*one.written})
+    counts = [
+        isinstance(each, Immediate)
+        or (isinstance(each, Register) and _is_count(sums.get(each, _Sum(each)), one, steps))
+        for each in compared.operands[1:]
+    ]
+    return compared.guard is None and len(counts) == 2 and all(counts)
+
+
+def _is_count(held: _Sum | None, one: _Round, steps: Mapping[Register, Step]) -> bool:
+    """Tell whether a register holds the same function of the number of the round in each round."""
+    if held is None or held.added in one.written:
+        return False
+    step = steps.get(held.base)
+    return held.base not in one.written or (step is not None and not step.is_computed)
+
+
+def _round(program: Program, loop: Loop) -> _Round:
+    """Follow one round from the header to where it ends."""
     instructions = program.cfg.instructions
     points = {
         block: [p for p in program.cfg.blocks[block].points if p in program.points] for block in loop.blocks
     }
     written = {r for block in loop.blocks for p in points[block] for r in instructions[p].writes()}
     into: dict[int, _Sums] = {loop.header: {}}
-    waiting, ends = [loop.header], list[_Sums]()
+    waiting = [loop.header]
     latches: dict[int, _Sums] = {}
     while waiting:
         block = waiting.pop()
@@ -70,14 +144,7 @@ def recurrences(program: Program, loop: Loop) -> Mapping[Register, Step]:
                 if joined != into.get(target):
                     into[target] = joined
                     waiting.append(target)
-    ends = list(latches.values())
-    found: dict[Register, Step] = {}
-    for register in sorted(written):
-        steps = {sums.get(register, _Sum(register)) for sums in ends}
-        only = steps.pop() if len(steps) == 1 else None
-        if only is not None and only.base == register and (only.number or only.added is not None):
-            found[register] = Step(only.number, only.added, only.added in written)
-    return found
+    return _Round(points, frozenset(written), into, [*latches.values()])
 
 
 def _taken(program: Program, block: int) -> Iterator[int]:

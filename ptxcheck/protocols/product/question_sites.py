@@ -20,6 +20,7 @@ from fractions import Fraction
 from ..automata.automaton import Automaton
 from ..automata.known_residues import Residue
 from ..automata.nodes import Node
+from ..automata.quotients import least_quotient
 from ..symex.values.symbol import Atom
 from .cluster_agreement import agreed
 from .congruences import Congruence, congruence_of
@@ -94,8 +95,11 @@ class Questions:
         least = dict(given.least)
         for terms in self.read_both_ways if given.takes_sizes else ():
             least = {**dict.fromkeys(sizes_of(terms), 0), **least}
+        self.quotients = _quotients(as_read.values(), least)
+        """The least that quotients of sums are, as these do not wrap around."""
         self.given: Mapping[Terms, Interval] = {
-            ((name, 1),): Interval(number) for name, number in least.items()
+            **{terms: Interval(number) for terms, number in self.quotients.items()},
+            **{((name, 1),): Interval(number) for name, number in least.items()},
         }
         """What is known of directions from the start."""
         for (number, node_number), each in as_read.items():
@@ -218,10 +222,12 @@ class Questions:
         """Yield points where a number is compared that may have wrapped around, unless some sizes are not negative."""
         for (number, node), site in self._sites.items():
             asked, question = site.asked, self.automata[number].nodes[node].question
-            if isinstance(asked, Below) and question is not None and (number, node) in self.lowered:
-                names = sizes_of(asked.terms)
-                if not names or not names <= {*sizes}:
-                    yield question.point
+            if not isinstance(asked, Below) or question is None:
+                continue
+            names = sizes_of(asked.terms)
+            is_sum = (number, node) in self.lowered or asked.terms in self.quotients
+            if is_sum and (not names or not names <= {*sizes}):
+                yield question.point
 
     def _site(self, number: int, node: Node, asked: Asked) -> Site:
         classes = self.nests[number].classes
@@ -325,6 +331,12 @@ def text_of(terms: Terms) -> bytes:
 
 
 __all__ = ["Questions", "Site", "text_of"]
+
+
+def _quotients(asked: Iterable[Asked], least: Mapping[Atom, int]) -> dict[Terms, int]:
+    directions = {each.terms for each in asked if isinstance(each, Below) and len(each.terms) == 1}
+    found = {terms: least_quotient(terms[0][0], least) for terms in directions if terms[0][1] == 1}
+    return {terms: low for terms in sorted(found, key=text_of) if (low := found[terms]) is not None}
 
 
 def _asked_by(automata: Sequence[Automaton], roles: Sequence[Role]) -> dict[At, Asked]:

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ...terms.effort import Effort
+from ..automata.quotients import undivided
 from ..symex.values.kinds import Kind
 from ..symex.values.lane_arithmetic import condition_of
 from ..symex.values.solver import SolverOracle
@@ -55,8 +56,17 @@ def empty_sizes(
         congruence = congruences.get(terms)
         return (interval if congruence is None else congruence.tightened(interval)).high
 
-    found = ((_parameter(terms), most(terms, interval)) for terms, interval in known)
-    return frozenset(name for name, high in found if name is not None and high == 0)
+    found = (_undivided(terms, most(terms, interval)) for terms, interval in known)
+    return frozenset(name for terms, high in found if (name := _parameter(terms)) is not None and high == 0)
+
+
+def _undivided(terms: Terms, high: int | None) -> tuple[Terms, int | None]:
+    """Return what is divided, and the most that it is, for a quotient and the most that that is."""
+    quotient = undivided(terms[0][0], high + 1) if terms == ((terms[0][0], 1),) and high is not None else None
+    if quotient is None or high is None:
+        return terms, high
+    dividend, divisor = quotient
+    return dividend.terms, divisor * (high + 1) - dividend.constant - 1
 
 
 def _decided(answers: Iterable[tuple[Form, bool]]) -> Iterator[tuple[Condition, bool]]:

@@ -30,3 +30,16 @@ def test_another_choice_is_not() -> None:
     truth = compare(".ne", subtract(ROUND, other, 64), 0, 32, signed_operands=True)
     assert isinstance(truth, Form)
     assert not list(extremes_in(truth))
+
+
+def test_what_a_condition_depends_on_is_asked_before_it() -> None:
+    """`max(min(n, m) - 4, 0)`, which rounds a loop makes that its exit tells."""
+    other = atom(Kind.PARAM, "m", 4, 4)
+    first = compare(".lt", SIZE, other, 32, signed_operands=True)
+    lesser = subtract(choose(first, SIZE, other, 32), 4, 32)
+    second = compare(".gt", lesser, 0, 32, signed_operands=True)
+    truth = compare(".gt", choose(second, lesser, 0, 32), ROUND, 32, signed_operands=True)
+    assert isinstance(first, Form)
+    assert isinstance(second, Form)
+    assert isinstance(truth, Form)
+    assert [*extremes_in(truth)] == [first, second]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from ptxcheck.protocols.automata.quotients import undivided, undivided_truncated
+from ptxcheck.protocols.automata.quotients import least_quotient, undivided, undivided_truncated
 from ptxcheck.protocols.symex.values.kinds import Kind
-from ptxcheck.protocols.symex.values.lane_arithmetic import add, shift_right
-from ptxcheck.protocols.symex.values.symbol import Atom, Form, atom
+from ptxcheck.protocols.symex.values.lane_arithmetic import add, key_of, multiply, shift_right, subtract
+from ptxcheck.protocols.symex.values.symbol import Atom, Form, Value, atom
 
 SIZE = atom(Kind.PARAM, "size", 0, 4)
 
@@ -26,6 +26,11 @@ def only_atom(form: Form) -> Atom:
     ((name, factor),) = form.terms
     assert (factor, form.constant) == (1, 0)
     return name
+
+
+def only_atom_of(value: Value) -> object:
+    """Return what an atom has for an argument that is a sum."""
+    return key_of(value)
 
 
 @pytest.mark.parametrize("bits", [1, 4, 6])
@@ -79,3 +84,24 @@ def test_a_floor_is_not_rounded_towards_zero() -> None:
     shifted = shift_right(SIZE, 3, 32, arithmetic=True)
     assert isinstance(shifted, Form)
     assert undivided_truncated(only_atom(shifted)) is None
+
+
+@pytest.mark.parametrize(("factor", "added", "bits"), [(128, 191, 6), (128, 0, 6), (64, 63, 4), (3, 7, 1)])
+def test_the_least_of_a_quotient_of_places_in_the_grid(factor: int, added: int, bits: int) -> None:
+    place = atom(Kind.SPECIAL, "%clusterid.x")
+    total = add(multiply(place, factor, 32), added, 32)
+    found = only_atom(Form(((Atom((Kind.SHR, only_atom_of(total), bits, 32)), 1),)))
+    assert least_quotient(found, {}) == min(factor * each + added >> bits for each in range(9))
+
+
+def test_the_least_of_a_quotient_of_a_size_that_is_known() -> None:
+    (name, _), *_ = SIZE.terms
+    found = only_atom(rounded_up(SIZE, 6))
+    assert least_quotient(found, {}) is None, "it may be negative"
+    for least in (0, 1, 64, 65, 129):
+        assert least_quotient(found, {name: least}) == -(-least // 64)
+
+
+def test_a_quotient_of_what_is_taken_away_has_no_least() -> None:
+    total = subtract(191, atom(Kind.SPECIAL, "%clusterid.x"), 32)
+    assert least_quotient(Atom((Kind.SAR, only_atom_of(total), 6, 32)), {}) is None

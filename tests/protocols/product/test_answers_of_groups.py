@@ -23,7 +23,7 @@ def questions_of(name: str) -> Questions:
 
 
 def test_who_asks_again_before_the_others_have_the_answer_is_not_followed() -> None:
-    questions = questions_of("roles/rounds_of_two_warps")
+    questions = questions_of("roles/rounds_of_two_warps.what_the_last_round_left")
     node = next(node for node, asked in questions.asked() if isinstance(asked, Free))
     decisions = Decisions(questions)
     ordinals = (0,) * len(node.loops)
@@ -40,7 +40,10 @@ def test_behind_a_poll_each_strand_decides_alone() -> None:
     assert any(isinstance(each, Polled) for each in asked)
     assert any(isinstance(each, OfStrand) for each in asked)
     assert not any(isinstance(each, Free) for each in asked)
-    assert any(isinstance(each, Free) for _, each in questions_of("roles/rounds_of_two_warps").asked())
+    assert any(
+        isinstance(each, Free)
+        for _, each in questions_of("roles/rounds_of_two_warps.what_the_last_round_left").asked()
+    )
 
 
 def test_what_threads_hold_for_a_round_is_one_number_in_that_round_alone() -> None:

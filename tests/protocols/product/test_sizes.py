@@ -9,9 +9,10 @@ import pytest
 from ptxcheck.protocols.product.congruences import Congruence
 from ptxcheck.protocols.product.intervals import Interval
 from ptxcheck.protocols.product.questions import Terms
-from ptxcheck.protocols.product.sizes import sizes_of
+from ptxcheck.protocols.product.sizes import empty_sizes, sizes_of
 from ptxcheck.protocols.symex.values.kinds import Kind
-from ptxcheck.protocols.symex.values.symbol import Form, atom
+from ptxcheck.protocols.symex.values.lane_arithmetic import key_of
+from ptxcheck.protocols.symex.values.symbol import Atom, Form, atom
 from ptxcheck.terms.effort import Effort
 
 N = atom(Kind.PARAM, "n", 0, 4).terms[0][0]
@@ -81,3 +82,12 @@ def test_answers_to_predicates(is_odd: bool) -> None:
 def test_answers_that_contradict_the_rest_are_left_out() -> None:
     found = sizes((((TILES, 1),), Interval(2, 2)), answers=[(atom(Kind.CMP, ".lt", ((N, 1),), 0), True)])
     assert 256 <= found["n"] < 384
+
+
+def test_a_quotient_that_is_rounded_up_tells_that_there_is_nothing() -> None:
+    steps = Form(((N, 1),), 63)
+    rounded = Atom((Kind.SAR, key_of(steps), 6, 32))
+    assert empty_sizes([(((rounded, 1),), Interval(None, 0))], {}) == {N}
+    assert empty_sizes([(((rounded, 1),), Interval(None, 1))], {}) == set()
+    whole = Atom((Kind.SAR, N, 6, 32))
+    assert empty_sizes([(((whole, 1),), Interval(None, 0))], {}) == set(), "less than one step is some work"

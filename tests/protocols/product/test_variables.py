@@ -10,13 +10,15 @@ from ptxcheck.protocols.product.for_all import Open, Shown
 from .kernels import automaton, of_corpus, shown
 
 RIGHT = (
-    "ring/two_stages", "ring/eight_stages", "ring/three_stages", "ring/counts_down", "persistent/tiles_and_steps",
+    "ring/two_stages", "ring/eight_stages", "ring/three_stages", "ring/counts_down", "ring/masked_steps_last",
+    "persistent/tiles_and_steps",
     "persistent/first_step_peeled", "persistent/launch_control", "leaders/elected_after_waiting",
     "ring/generic_full_barriers",
 )  # fmt: skip
 BROKEN = (
     "ring/eight_stages.wrong_bit", "ring/four_stages_filled_ahead.drain_waits_on_a_fixed_stage",
-    "ring/counts_down.consumer_not_guarded", "persistent/tiles_and_steps.consumer_skips_a_tile",
+    "ring/counts_down.consumer_not_guarded", "ring/masked_steps_last.one_step_more",
+    "persistent/tiles_and_steps.consumer_skips_a_tile",
     "persistent/tiles_and_steps.parity_of_the_inner_step", "persistent/launch_control.asks_twice_at_least",
     "ring/one_stage.parity_never_flips", "ring/generic_full_barriers.as_offsets",
 )  # fmt: skip

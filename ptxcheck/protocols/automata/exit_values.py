@@ -1,0 +1,143 @@
+"""What registers hold behind a loop that counts: the number of its rounds in place of the last ordinal.
+
+Property: `ExitValues.behind` returns what registers hold where threads leave a loop, without its ordinal in the sums
+from which the branch gives it.
+
+Argument: all rounds come to the branch, and its predicate is one function of the number of the round
+(`recurrences.counted_exits`). Let the sum that it bounds be `k - a*q` in the ordinal q. Where it leaves on equality,
+`a*q` is what k is more than the bound. Where it leaves as soon as the sum is not above the bound, and each round takes
+one away, the round before has found it above: it is the bound now. In the first round there is none before; then q is
+0. Which of the two it is tells the predicate with 0 for q: it is that of the first round. With a modulus q stands for
+`modulus*q + r`, and only `r = 0` is the first round.
+
+Not covered: steps of more than one where the loop is left on an order: the last one may pass the bound; ordinals inside
+of products, quotients and masks; what an inner loop has counted when an outer one is left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+
+from ...cfg.graph import Edge
+from ...cfg.loops import Loop
+from ..symex.slice.sliced_program import Program
+from ..symex.values import lane_arithmetic as lanes
+from ..symex.values.lane_arithmetic import condition_of
+from ..symex.values.register_file import Piece
+from ..symex.values.substitution import with_pins
+from ..symex.values.symbol import Atom, Form, Value, plus, times
+from ..symex.values.traversal import walk
+from .kept_loops import Kept
+from .recurrences import counted_exits
+from .round_names import ordinal
+from .valuations import Valuation
+
+_WIDTH = 64
+
+
+@dataclass(frozen=True, slots=True)
+class _Counted:
+    """What is known of an ordinal where its loop is left: `scale` times it is a number."""
+
+    ordinal: Atom
+    scale: int
+    number: Value
+
+
+@dataclass(slots=True)
+class ExitValues:
+    """The exits of the loops of one kernel."""
+
+    program: Program
+    threads: int
+    kept: Kept
+    _predicate: Form | None = None
+    """That of the branch at the end of the block that is executed, before anything was answered."""
+    _counted: Callable[[int], frozenset[int]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        loops = {loop.header: loop for loop in self.program.cfg.loops}
+        self._counted = cache(lambda header: counted_exits(self.program, loops[header]))
+
+    def begin(self) -> None:
+        """Note that a block begins."""
+        self._predicate = None
+
+    def note(self, block: int, contents: Valuation) -> None:
+        """Note the predicate of a branch, unless it is a number by now."""
+        guard = self.program.cfg.instructions[self.program.cfg.blocks[block].last].guard
+        pieces = contents.get(guard.register, ()) if guard is not None else ()
+        if len(pieces) == 1 and isinstance(pieces[0][1], Form):
+            self._predicate = pieces[0][1]
+
+    def behind(self, edge: Edge, residues: Mapping[int, int], contents: Valuation) -> Valuation:
+        """Return what registers hold behind an edge that all threads take."""
+        predicate = self._predicate
+        loop = self._left_by(edge)
+        if loop is None or predicate is None or predicate.differs or edge.guard is None:
+            return contents
+        found = self._found(loop, predicate, not edge.guard.negated, residues[loop.header])
+        return contents if found is None else _replaced(contents, found)
+
+    def _left_by(self, edge: Edge) -> Loop | None:
+        """Return the loop that is left, if it is kept, the innermost one, and counted there."""
+        loop = next(iter(self.program.cfg.loops_around(edge.source)), None)
+        if loop is None or edge.target in loop.blocks or loop.header not in self.kept.opened:
+            return None
+        return loop if edge.source in self._counted(loop.header) else None
+
+    def _found(self, loop: Loop, predicate: Form, truth: bool, residue: int) -> _Counted | None:
+        condition, positive = condition_of(predicate)
+        name = ordinal(loop.header).terms[0][0]
+        factor = dict(condition.form.terms).get(name, 0)
+        others = tuple(each for each in condition.form.terms if each[0] != name)
+        if not factor or any(each == name for each in walk(others)):
+            return None
+        scale, sign = abs(factor), -1 if factor > 0 else 1
+        rest = plus(Form(others, condition.form.constant), -condition.bound) if others else None
+        if rest is None:
+            return None
+        above = times(rest, sign) if isinstance(rest, Form) else sign * rest
+        holds = truth == positive
+        if condition.relation == "eq" and holds:
+            return _Counted(name, scale, above)
+        if condition.relation != "lt" or holds != (factor < 0) or scale != self.kept.modulus:
+            return None
+        if factor < 0:  # left where `rest - scale*q < 0`: it is -1 then
+            above = plus(above, 1)
+        if residue:
+            return _Counted(name, scale, above)
+        first = with_pins(predicate, {name: 0}, self.threads)
+        if isinstance(first, int):
+            leaves_at_once = bool(first & 1) == truth
+            return _Counted(name, scale, 0 if leaves_at_once else above)
+        at_once, later = (0, above) if truth else (above, 0)
+        return _Counted(name, scale, lanes.choose(first, at_once, later, self.threads))
+
+
+def _replaced(contents: Valuation, counted: _Counted) -> Valuation:
+    return {
+        register: [(held, _value(value, counted)) for held, value in pieces]
+        if any(_names(piece, counted.ordinal) for piece in pieces)
+        else pieces
+        for register, pieces in contents.items()
+    }
+
+
+def _names(piece: Piece, name: Atom) -> bool:
+    value = piece[1]
+    return isinstance(value, Form) and any(each == name for each, _ in value.terms)
+
+
+def _value(value: Value, counted: _Counted) -> Value:
+    factor = dict(value.terms).get(counted.ordinal, 0) if isinstance(value, Form) else 0
+    if not isinstance(value, Form) or not factor or factor % counted.scale:
+        return value
+    others = tuple(each for each in value.terms if each[0] != counted.ordinal)
+    rest: Value = Form(others, value.constant) if others else value.constant
+    return lanes.add(rest, lanes.multiply(counted.number, factor // counted.scale, _WIDTH), _WIDTH)
+
+
+__all__ = ["ExitValues"]

@@ -6,7 +6,8 @@ Argument: `x & (2^k - 1)` of a sum of multiples is the sum of the residues modul
 left of x without it: exact modulo 2^w. Compilers that unroll a loop and know that its count is not negative clear the
 sign with the low bits: that is the same for numbers that are not negative, and 2^31 more for those that are; who asks
 says which. Of a quotient q of x by d, which is not negative and does not wrap around, `x - d * q` is the residue of x
-modulo d; residues of q modulo m are those of x modulo `d * m`, divided by d.
+modulo d; residues of q modulo m are those of x modulo `d * m`, divided by d. Bits of a shifted sum are bits of the sum,
+whatever its sign.
 
 Not covered: numbers that a kernel loads, and rests of numbers that are negative.
 """
@@ -50,6 +51,7 @@ class Residue:
     rest: int
 
 
+_WORD_BITS = 32
 _MOST_NESTED = 24
 """Of what is computed in more steps no residue tells: rounds compute it from what it was."""
 IsNegative: TypeAlias = Callable[[Form], bool | None]
@@ -197,6 +199,9 @@ class KnownResidues:
             return known.rest % size
         if is_of_variables(Form(((name, 1),))):
             return Form(((name, 1),))
+        shifted = self._rest_of_shifted(name, size, is_negative)
+        if shifted is not None:
+            return shifted
         signed = sign_of_quotient(name)
         if signed is not None:
             return 0 if is_negative(signed) is False else None
@@ -209,8 +214,19 @@ class KnownResidues:
         found = None if rest is None else lanes.divide(rest, divisor, 32, signed_operands=False)
         return found if isinstance(found, Form) else None
 
-    @staticmethod
-    def _is_known(known: Residue | None, name: Atom, size: int) -> bool:
+    def _rest_of_shifted(self, name: Atom, size: int, is_negative: IsNegative) -> int | Form | None:
+        """Return the low bits of a sum that was shifted, where its own are known: whatever its sign."""
+        found = _shifted(name)
+        if found is None or size & size - 1:
+            return None
+        dividend, bits = found
+        rest = self._rest(dividend, size << bits, is_negative)
+        shifted = None if rest is None else lanes.shift_right(rest, bits, _WORD_BITS, arithmetic=False)
+        return shifted if isinstance(shifted, int | Form) else None
+
+    def _is_known(self, known: Residue | None, name: Atom, size: int) -> bool:
+        if self._rest_of_shifted(name, size, lambda _: False) is not None:
+            return True
         return known is not None and (known.modulus % size == 0 or known.modulus == _numbers_of(name))
 
     def ask(self, value: Value) -> None:
@@ -243,6 +259,35 @@ class KnownResidues:
             wanted = lcm(own, self.asked.get(name, 1) if known is None else known.modulus)
             if wanted <= LARGEST and is_of_host(name) and name.nesting <= _MOST_NESTED:
                 self.asked[name] = wanted
+
+
+def combined(asked: Mapping[Atom, int]) -> dict[Atom, int]:
+    """Return of which numbers residues are asked: not of what those of another one tell, as `x >> 2` modulo 2 beside x."""
+    found = dict(asked)
+    for name in sorted(asked, key=lambda each: (-each.nesting, each.digest)):
+        shifted = _shifted(name)
+        if shifted is None or found[name] & found[name] - 1 or not _is_one_name(shifted[0]):
+            continue
+        ((part, _),), bits = shifted[0].terms, shifted[1]
+        wanted = lcm(found.get(part, 1), found[name] << bits)
+        if part in found and wanted <= LARGEST:
+            found[part] = wanted
+            del found[name]
+    return found
+
+
+def _is_one_name(form: Form) -> bool:
+    return len(form.terms) == 1 and form.terms[0][1] == 1 and not form.constant
+
+
+def _shifted(name: Atom) -> tuple[Form, int] | None:
+    """Return what is shifted to the right, and by how many bits; None for other atoms."""
+    match name.inner:
+        case (Kind.SHR | Kind.SAR, part, int(bits), int(width)) if width == _WORD_BITS and 0 < bits < width:
+            dividend = form_of(part)
+            return None if dividend is None else (dividend, bits)
+        case _:
+            return None
 
 
 def _is_natural_choice(name: Atom) -> bool:

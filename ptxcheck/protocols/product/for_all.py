@@ -23,7 +23,7 @@ from ..automata.automaton import Automaton
 from ..automata.builder import build
 from ..automata.handed_words import HandedWords
 from ..automata.kept_loops import Kept
-from ..automata.known_residues import KnownResidues, Residue
+from ..automata.known_residues import KnownResidues, Residue, combined
 from ..automata.received_values import ReceivedReads
 from ..model.axiom import Axiom
 from ..model.launch_answers import requests_of
@@ -204,7 +204,7 @@ def _for_each_residue(
 
     None where those are too many to be told apart. And tell whether sizes were taken not to be negative.
     """
-    asked: Mapping[Atom, int] = before.residues.asked
+    asked = combined(before.residues.asked)
     takes_some = is_extended = False
     for _ in range(_MOST_REBUILDS):
         if prod(asked.values()) > _MOST_RESIDUES:
@@ -221,7 +221,7 @@ def _for_each_residue(
             is_extended |= not is_extended and _extend(kernel.effort, before_all, len(shown), count)
         else:
             return _united(shown), takes_some
-        more = {**asked, **{n: max(m, asked.get(n, 1)) for n, m in kept.residues.asked.items()}}
+        more = combined({**asked, **{n: max(m, asked.get(n, 1)) for n, m in kept.residues.asked.items()}})
         if more == asked:
             return found, takes_some
         asked = more

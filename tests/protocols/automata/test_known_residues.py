@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from ptxcheck.opcodes.op import Op
-from ptxcheck.protocols.automata.known_residues import KnownResidues, Residue
+from ptxcheck.protocols.automata.known_residues import KnownResidues, Residue, combined
 from ptxcheck.protocols.symex.values import lane_arithmetic as lanes
 from ptxcheck.protocols.symex.values.kinds import Kind
 from ptxcheck.protocols.symex.values.substitution import with_pins
@@ -230,3 +230,33 @@ def test_a_rest_with_something_taken_away_is_a_word() -> None:
     high = lanes.multiply_high(less, 0xAAAAAAAB, 32, signed_operands=False)
     assert known(5, 10).stated(high, 1, natural) == (WORD - 1) * 0xAAAAAAAB >> 32
     assert known(5, 13).stated(less, 1, natural) == 1
+
+
+@given(
+    NUMBERS, some.integers(1, 3), some.sampled_from([1, 2, 4]), some.integers(-9, 9), some.booleans(),
+)  # fmt: skip
+def test_low_bits_of_what_was_shifted(
+    number: int, bits: int, size: int, offset: int, arithmetic: bool
+) -> None:
+    """Whatever the sign of the number, and whether the sum wraps around: the bits below it are those of its residue."""
+    value = masked(lanes.shift_right(Form(((NAME, 1),), offset), bits, 32, arithmetic=arithmetic), size - 1)
+    assert stated(value, size << bits, number) == (number + offset & WORD) >> bits & size - 1
+
+
+def test_a_shifted_sum_is_not_known_where_a_bit_of_it_is_not() -> None:
+    value = masked(lanes.shift_right(Form(((NAME, 1),), 3), 2, 32, arithmetic=False), 1)
+    assert stated(value, 4, 5) == value
+    known = KnownResidues({NAME: Residue(8, 5)})
+    known.ask(value)
+    assert not known.asked
+    assert known.stated(value, 1, lambda _: None) == 0
+
+
+def test_a_quotient_is_not_asked_for_beside_what_is_divided() -> None:
+    quotient = lanes.shift_right(SIZE, 2, 32, arithmetic=False)
+    assert isinstance(quotient, Form)
+    ((shifted, _),) = quotient.terms
+    assert combined({NAME: 4, shifted: 2}) == {NAME: 8}
+    assert combined({NAME: 3, shifted: 2}) == {NAME: 3, shifted: 2}, "24 are more than are told apart"
+    assert combined({shifted: 2}) == {shifted: 2}
+    assert combined({NAME: 4, shifted: 3}) == {NAME: 4, shifted: 3}, "of a negative number that is no residue"

@@ -262,7 +262,7 @@ class KnownResidues:
 
 
 def combined(asked: Mapping[Atom, int]) -> dict[Atom, int]:
-    """Return of which numbers residues are asked: not of what those of another one tell, as `x >> 2` modulo 2 beside x."""
+    """Return of which numbers residues are asked, not what others tell: `x >> 2` modulo 2, beside x modulo 4."""
     found = dict(asked)
     for name in sorted(asked, key=lambda each: (-each.nesting, each.digest)):
         shifted = _shifted(name)

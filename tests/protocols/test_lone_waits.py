@@ -16,14 +16,18 @@ NATURAL = ("lt.s32 %r2, 0", "le.u32 %r1, %r2")
 """0 <= m, and m < n as unsigned numbers: n may be negative."""
 
 
+def guards(*leaving: str) -> str:
+    """Return branches to the end, each where a comparison holds: `lt.s32 %r2, 0`."""
+    compared = (each.split(" ", 1) for each in leaving)
+    return " ".join(f"setp.{relation} %p3, {operands}; @%p3 bra DONE;" for relation, operands in compared)
+
+
 def waits(before: str, *leaving: str) -> str:
-    guards = " ".join(f"setp.{each}; @%p3 bra DONE;" for each in leaving)
-    return f"{HEAD} {before} {guards} barrier.sync 1, 64; DONE:"
+    return f"{HEAD} {before} {guards(*leaving)} barrier.sync 1, 64; DONE:"
 
 
 def late(computed: str, *leaving: str, first: tuple[str, ...] = NATURAL) -> str:
-    guards = " ".join(f"setp.{each}; @%p3 bra DONE;" for each in first)
-    return waits(f"{guards} {computed}", *leaving)
+    return waits(f"{guards(*first)} {computed}", *leaving)
 
 
 HANGS: dict[str, str] = {
@@ -74,6 +78,33 @@ def test_what_hangs_for_some_numbers_is_not_proved(name: str, for_every_count: b
     found = next(each for each in result.verdicts() if each.property is Property.DEADLOCK_FREEDOM)
     assert found.kind is not VerdictKind.PROVED
     assert found.kind is not VerdictKind.PROVED_BOUNDED or found.reasons
+
+
+def behind_rounds(counted: str, *leaving: str, first: str = "") -> str:
+    """Count %r5 up until it is n, and test what is left behind the loop: some n come after 2^31 rounds and more."""
+    loop = f"L: {first} barrier.sync 2, 32; add.s32 %r5, %r5, 1; {counted}"
+    return waits(f"mov.u32 %r5, 0; mov.u32 %r7, 0; mov.u64 %rd1, 0; {loop} X:", *leaving)
+
+
+UNEQUAL = "setp.ne.s32 %p4, %r5, %r1; @%p4 bra L;"
+WRAPPED: dict[str, str] = {
+    "a count that is negative": behind_rounds(UNEQUAL, "ge.s32 %r5, 0"),
+    "the number itself": behind_rounds(UNEQUAL, "ge.s32 %r1, 0"),
+    "tested before the round": behind_rounds(
+        "bra L;", "ge.s32 %r5, 0", first="setp.eq.u32 %p4, %r5, %r1; @%p4 bra X;"
+    ),
+    "no round at all": behind_rounds(f"add.s32 %r7, %r7, 2; {UNEQUAL}", "ne.s32 %r7, %r1"),
+    "a wide count": behind_rounds(f"add.s64 %rd1, %rd1, 1; {UNEQUAL}", "lt.u64 %rd1, 0x80000000"),
+}
+"""Where rounds are never what n is before they wrap around, n is negative, or nothing was to be done."""
+
+
+@pytest.mark.parametrize("name", WRAPPED)
+def test_rounds_that_wrap_around_are_an_assumption(name: str) -> None:
+    result = verified(kernel(WRAPPED[name], threads=64), for_every_count=True)
+    found = next(each for each in result.verdicts() if each.property is Property.DEADLOCK_FREEDOM)
+    assert found.kind is not VerdictKind.PROVED
+    assert any("wraps around" in each.text for each in found.assumptions)
 
 
 HOLDS = {

@@ -66,6 +66,8 @@ class _Visit:
     node: Node
     residues: Mapping[int, int]
     stop: int
+    branch: Form | None = None
+    """The predicate of the branch at the end, before it was asked about."""
 
 
 _GoOn: TypeAlias = Callable[[Mapping[Form, bool], _Visit, Valuation], list[Come]]
@@ -198,7 +200,6 @@ class _Builder:
         if self._effort.is_over:
             raise NotFollowedError("automata take more than their share of the effort", -1)
         self._decider.answers = {}
-        self._exits.begin()
         return self._execute_with({}, at, valuation)
 
     def _execute_with(self, answers: Mapping[Form, bool], at: _Visit, valuation: Valuation) -> list[Come]:
@@ -274,7 +275,7 @@ class _Builder:
         edges = self._cfg.graph.outgoing[block]
         if len(edges) == 1:
             return self._go(node, edges[0].target, contents, residues)
-        self._exits.note(block, contents)
+        at = replace(at, branch=self._exits.predicate(block, contents) or at.branch)
         self._cta.registers.replace(contents)
         self._cta.log.events.clear()
         join, last = self._program.regions.join(block), self._cfg.blocks[block].last
@@ -290,7 +291,8 @@ class _Builder:
             return self._pass(node, join, residues)
         if len(sides) == 1:
             edge = sides[0][0]
-            return self._go(node, edge.target, self._exits.behind(edge, residues, contents), residues)
+            left = self._exits.behind(edge, at.branch, residues, contents)
+            return self._go(node, edge.target, left, residues)
         return self._part(node, sides, contents, residues, at.stop)
 
     def _pass(self, node: Node, join: int, residues: Mapping[int, int]) -> list[Come]:

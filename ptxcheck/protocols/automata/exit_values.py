@@ -53,30 +53,25 @@ class ExitValues:
     program: Program
     threads: int
     kept: Kept
-    _predicate: Form | None = None
-    """That of the branch at the end of the block that is executed, before anything was answered."""
     _counted: Callable[[int], frozenset[int]] = field(init=False)
 
     def __post_init__(self) -> None:
         loops = {loop.header: loop for loop in self.program.cfg.loops}
         self._counted = cache(lambda header: counted_exits(self.program, loops[header]))
 
-    def begin(self) -> None:
-        """Note that a block begins."""
-        self._predicate = None
-
-    def note(self, block: int, contents: Valuation) -> None:
-        """Note the predicate of a branch, unless it is a number by now."""
+    def predicate(self, block: int, contents: Valuation) -> Form | None:
+        """Return the predicate of a branch that is one for all threads; None where it is a number by now."""
         guard = self.program.cfg.instructions[self.program.cfg.blocks[block].last].guard
         pieces = contents.get(guard.register, ()) if guard is not None else ()
-        if len(pieces) == 1 and isinstance(pieces[0][1], Form):
-            self._predicate = pieces[0][1]
+        value = pieces[0][1] if len(pieces) == 1 else None
+        return value if isinstance(value, Form) and not value.differs else None
 
-    def behind(self, edge: Edge, residues: Mapping[int, int], contents: Valuation) -> Valuation:
-        """Return what registers hold behind an edge that all threads take."""
-        predicate = self._predicate
+    def behind(
+        self, edge: Edge, predicate: Form | None, residues: Mapping[int, int], contents: Valuation
+    ) -> Valuation:
+        """Return what registers hold behind an edge that all threads take by a predicate, as it was before answers."""
         loop = self._left_by(edge)
-        if loop is None or predicate is None or predicate.differs or edge.guard is None:
+        if loop is None or predicate is None or edge.guard is None:
             return contents
         found = self._found(loop, predicate, not edge.guard.negated, residues[loop.header])
         return contents if found is None else _replaced(contents, found)

@@ -90,7 +90,8 @@ class Decisions:
                 None if of_all is None else self._intervals.get(of_all),
             ):
                 truth = None if known is None else asked.truth_in(known, threshold)
-                if truth is not None:
+                if known is not None and truth is not None:
+                    self._questions.note_passed(site, node, known, threshold, truth)
                     return truth
             return None
         if isinstance(asked, Named):
@@ -123,6 +124,7 @@ class Decisions:
         asked = site.asked
         if isinstance(asked, Below):
             threshold = asked.threshold(rounds)
+            self._questions.note_passed(site, node, self.interval(site, place[1]), threshold, truth)
             known = self._intervals.get((asked.terms, place), Interval())
             now = self._questions.tightened(asked.terms, asked.narrowed(known, threshold, truth))
             self._intervals[asked.terms, place] = now

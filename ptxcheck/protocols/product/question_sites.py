@@ -107,6 +107,9 @@ class Questions:
             if isinstance(each, Below) and each.held:
                 each = named(each, number, automata[number], node, self.nests[number].classes) or Free()
             self._sites[number, node_number] = self._site(number, node, each)
+        self._signed = _read_as_signed(self._sites.items(), automata)
+        self._passed = set[int]()
+        """Where rounds are compared with a number that they may have passed: they come to it as they wrap around."""
         self._place_constants()
         self.congruences: dict[Terms, Congruence] = {}
         """Residues of directions."""
@@ -228,6 +231,21 @@ class Questions:
             is_sum = (number, node) in self.lowered or asked.terms in self.quotients
             if is_sum and (not names or not names <= {*sizes}):
                 yield question.point
+        yield from sorted(self._passed)
+
+    def note_passed(self, site: Site, node: Node, known: Interval, threshold: int, truth: bool) -> None:
+        """Note where a number is not what rounds have come to, and may lie behind them: they have to wrap around then.
+
+        A number that nobody orders with a sign is none below zero.
+        """
+        asked = site.asked
+        if not (isinstance(asked, Below) and asked.equal and asked.slopes and truth != asked.positive):
+            return
+        low = (known if asked.terms in self._signed else known.within(Interval(0))).low
+        rises = all(slope > 0 for _, slope in asked.slopes)
+        is_ahead = (low is not None and low >= threshold) if rises else known.high is not None
+        if not is_ahead and node.question is not None:
+            self._passed.add(node.question.point)
 
     def _site(self, number: int, node: Node, asked: Asked) -> Site:
         classes = self.nests[number].classes
@@ -331,6 +349,16 @@ def text_of(terms: Terms) -> bytes:
 
 
 __all__ = ["Questions", "Site", "text_of"]
+
+
+def _read_as_signed(sites: Iterable[tuple[At, Site]], automata: Sequence[Automaton]) -> frozenset[Terms]:
+    """Return the directions that some question orders, and not as unsigned numbers alone."""
+    return frozenset(
+        site.asked.terms
+        for (number, node), site in sites
+        if isinstance(site.asked, Below) and not site.asked.equal
+        and not reads_unsigned(site.asked, automata[number].nodes[node])
+    )  # fmt: skip
 
 
 def _quotients(asked: Iterable[Asked], least: Mapping[Atom, int]) -> dict[Terms, int]:

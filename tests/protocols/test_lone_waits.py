@@ -94,6 +94,10 @@ WRAPPED: dict[str, str] = {
         "bra L;", "ge.s32 %r5, 0", first="setp.eq.u32 %p4, %r5, %r1; @%p4 bra X;"
     ),
     "no round at all": behind_rounds(f"add.s32 %r7, %r7, 2; {UNEQUAL}", "ne.s32 %r7, %r1"),
+    "counted down past it": waits(  # n = 120
+        f"{guards('gt.s32 %r1, 150')} mov.u32 %r5, 101; L: barrier.sync 2, 32; sub.s32 %r5, %r5, 1; {UNEQUAL}",
+        "le.s32 %r5, 100",
+    ),
     "a wide count": behind_rounds(f"add.s64 %rd1, %rd1, 1; {UNEQUAL}", "lt.u64 %rd1, 0x80000000"),
 }
 """Where rounds are never what n is before they wrap around, n is negative, or nothing was to be done."""

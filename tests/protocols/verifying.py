@@ -30,8 +30,12 @@ def verified(text: str, *, for_every_count: bool = False, seconds: float = VERIF
     assert function.body is not None
     assert not function.body.problems
     launch = from_directives(function)
-    found = verify(build(function), function, module, launch, seconds=seconds, for_every_count=for_every_count)
-    refused = [each.text for one in found.verdicts() for each in one.reasons if "operands do not fit" in each.text]
+    found = verify(
+        build(function), function, module, launch, seconds=seconds, for_every_count=for_every_count
+    )
+    refused = [
+        each.text for one in found.verdicts() for each in one.reasons if "operands do not fit" in each.text
+    ]
     assert not refused, refused
     return found
 

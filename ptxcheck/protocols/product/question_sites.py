@@ -243,7 +243,8 @@ class Questions:
             return
         low = (known if asked.terms in self._signed else known.within(Interval(0))).low
         rises = all(slope > 0 for _, slope in asked.slopes)
-        is_ahead = (low is not None and low >= threshold) if rises else known.high is not None
+        high = known.high
+        is_ahead = low is not None and low >= threshold if rises else high is not None and high <= threshold
         if not is_ahead and node.question is not None:
             self._passed.add(node.question.point)
 

@@ -30,14 +30,9 @@ def verified(text: str, *, for_every_count: bool = False, seconds: float = VERIF
     assert function.body is not None
     assert not function.body.problems
     launch = from_directives(function)
-    found = verify(
-        build(function), function, module, launch, seconds=seconds, for_every_count=for_every_count
-    )
-    refused = [
-        each.text for one in found.verdicts() for each in one.reasons if "operands do not fit" in each.text
-    ]
-    assert not refused, refused
-    return found
+    cfg = build(function)
+    assert not [each.operation.problem for each in cfg.instructions if each.operation.problem]
+    return verify(cfg, function, module, launch, seconds=seconds, for_every_count=for_every_count)
 
 
 def kind(result: Verification, which: Property) -> VerdictKind:

@@ -1,17 +1,19 @@
 """What registers hold behind a loop that counts: the number of its rounds in place of the last ordinal.
 
-Property: `ExitValues.behind` returns what registers hold where threads leave a loop, without its ordinal in the sums
-from which the branch gives it.
+Property: `ExitValues.behind` returns what registers hold where threads leave a loop, modulo their width: in sums with
+the ordinal of the loop, what the branch tells of it stands in its place.
 
 Argument: all rounds come to the branch, and its predicate is one function of the number of the round
 (`recurrences.counted_exits`). Let the sum that it bounds be `k - a*q` in the ordinal q. Where it leaves on equality,
 `a*q` is what k is more than the bound. Where it leaves as soon as the sum is not above the bound, and each round takes
 one away, the round before has found it above: it is the bound now. In the first round there is none before; then q is
 0. Which of the two it is tells the predicate with 0 for q: it is that of the first round. With a modulus q stands for
-`modulus*q + r`, and only `r = 0` is the first round.
+`modulus*q + r`, and only `r = 0` is the first round. Rounds that come to a number as they wrap around are an assumption
+of who asks (`Questions.note_passed`).
 
-Not covered: steps of more than one where the loop is left on an order: the last one may pass the bound; ordinals inside
-of products, quotients and masks; what an inner loop has counted when an outer one is left.
+Not covered: bounds that are numbers of the text; steps of more than one where the loop is left on an order, as the last
+one may pass the bound; ordinals inside of products, quotients and masks; what an inner loop has counted when an outer
+one is left.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Thresholds on a quotient as thresholds on what is divided.
 
 Property: where `undivided` returns a number and a threshold, the quotient is below its own threshold exactly where the
-number is below that one, for every threshold that is at least the given one.
+number is below that one, for every threshold that is at least the given one. A quotient of a sum that does not wrap
+around is at least `least_quotient`.
 
 Argument: `floor(x / d) < t` is `x < d*t` for integers. Compilers divide a signed number by a power of two as
 `(x + (x < 0 ? d - 1 : 0)) >> log2 d`, which rounds towards zero: that is the floor where `t >= 1`, as all negative

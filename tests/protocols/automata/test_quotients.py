@@ -7,7 +7,7 @@ import pytest
 from ptxcheck.protocols.automata.quotients import least_quotient, undivided, undivided_truncated
 from ptxcheck.protocols.symex.values.kinds import Kind
 from ptxcheck.protocols.symex.values.lane_arithmetic import add, key_of, multiply, shift_right, subtract
-from ptxcheck.protocols.symex.values.symbol import Atom, Form, Value, atom
+from ptxcheck.protocols.symex.values.symbol import Atom, Form, atom
 
 SIZE = atom(Kind.PARAM, "size", 0, 4)
 
@@ -26,11 +26,6 @@ def only_atom(form: Form) -> Atom:
     ((name, factor),) = form.terms
     assert (factor, form.constant) == (1, 0)
     return name
-
-
-def only_atom_of(value: Value) -> object:
-    """Return what an atom has for an argument that is a sum."""
-    return key_of(value)
 
 
 @pytest.mark.parametrize("bits", [1, 4, 6])
@@ -90,7 +85,7 @@ def test_a_floor_is_not_rounded_towards_zero() -> None:
 def test_the_least_of_a_quotient_of_places_in_the_grid(factor: int, added: int, bits: int) -> None:
     place = atom(Kind.SPECIAL, "%clusterid.x")
     total = add(multiply(place, factor, 32), added, 32)
-    found = only_atom(Form(((Atom((Kind.SHR, only_atom_of(total), bits, 32)), 1),)))
+    found = only_atom(Form(((Atom((Kind.SHR, key_of(total), bits, 32)), 1),)))
     assert least_quotient(found, {}) == min(factor * each + added >> bits for each in range(9))
 
 
@@ -104,4 +99,4 @@ def test_the_least_of_a_quotient_of_a_size_that_is_known() -> None:
 
 def test_a_quotient_of_what_is_taken_away_has_no_least() -> None:
     total = subtract(191, atom(Kind.SPECIAL, "%clusterid.x"), 32)
-    assert least_quotient(Atom((Kind.SAR, only_atom_of(total), 6, 32)), {}) is None
+    assert least_quotient(Atom((Kind.SAR, key_of(total), 6, 32)), {}) is None

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from ptxcheck.opcodes.op import Op
 from ptxcheck.protocols.symex.values import lane_arithmetic as lanes
 from ptxcheck.protocols.symex.values.approximated_terms import doubt_of
+from ptxcheck.protocols.symex.values.kinds import Kind
 from ptxcheck.protocols.symex.values.solver import SolverOracle
 from ptxcheck.protocols.symex.values.substitution import with_pins
 from ptxcheck.protocols.symex.values.symbol import (
@@ -198,3 +199,14 @@ def test_a_wide_factor_is_signed_by_its_own_width() -> None:
     for n in (7, -7):
         fixed = [Claim("eq", terms.of_atom(name(N)), n)]
         assert PathSolver().example(fixed, terms.of(product)) == n * 0xCCCCCCCD >> 64  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("n", [-1, 7])
+def test_a_wide_high_half_is_shifted_as_a_word(n: int) -> None:
+    """The high half of a product of 64 bits that fits a word, which may be a negative one: a run takes no other."""
+    factor = (1 << 64) - 1
+    shifted = lanes.opaque(Kind.SHR, lanes.multiply_high(N, factor, 64, signed_operands=False), 4, 32)
+    terms = Terms()
+    fixed = [Claim("eq", terms.of_atom(name(N)), n)]
+    word = ((n & (1 << 64) - 1) * factor >> 64) & 0xFFFFFFFF
+    assert PathSolver().example(fixed, terms.of(shifted)) == word >> 4

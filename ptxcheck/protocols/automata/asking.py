@@ -39,6 +39,9 @@ class Asking:
         Raises RestartError, NotFollowedError.
         """
         truth = error.truth
+        if error.reason:
+            node.not_followed = NotFollowed(error.reason, error.point)
+            return None
         register = unwritten_in(truth)
         if register:
             node.not_followed = NotFollowed(unwritten_text(register), error.point)

@@ -47,12 +47,16 @@ from .parted_names import Parting
 from .phase_registers import phase_registers, with_low_bits
 from .rebuilding import Rebuilding, Worklist
 from .received_values import ReceivedValues
+from .told_numbers import MOST_FIRST
+from .told_rests import ToldRests
 from .valuations import Valuation, decided, key_of, restricted
 from .variables import NumbersNeededError, register_of
 
 _MOST_RESTARTS = 60
 _MOST_QUESTIONS = 4
 """Questions in front of one block."""
+_MOST_OF_TOLD = MOST_FIRST + 1
+"""Further ones, about what rounds have told."""
 _MOST_NODES = 12_000
 _MOST_IN_VAIN = 1_500
 """The same where a word decides what threads do that is not followed: what else decides so is still looked for."""
@@ -103,8 +107,9 @@ class _Builder:
         self._received = ReceivedValues(kept.received, own, self._decider)
         self._words = WordNumbers(kept.words, self._received, rank, shape.threads, own)
         self._cta.shared = self._words
-        self._heads = LoopHeads(program, shape.threads, kept)
         self._exits = ExitValues(program, shape.threads, kept)
+        self._told = ToldRests(program, kept, self._exits)
+        self._heads = LoopHeads(program, shape.threads, kept, self._told)
         self._asking = Asking(kept, self._words)
         self._kept = kept
         self._nodes: list[Node] = []
@@ -112,7 +117,7 @@ class _Builder:
         self._passed: list[int] = []  # heads of loops that threads came to, in order
         self._parts = Rebuilding(self._nodes, self._passed, self._heads, self._cta.assumptions, self._decider)
         self._effort = effort
-        self._phases = phase_registers(program) if kept.residues.known else frozenset[Register]()
+        self._phases = phase_registers(program) if kept.residues.tells else frozenset[Register]()
 
     def build(self) -> Automaton:
         everybody = (1 << self._shape.threads) - 1
@@ -205,10 +210,11 @@ class _Builder:
     def _execute_with(self, answers: Mapping[Form, bool], at: _Visit, valuation: Valuation) -> list[Come]:
         node = at.node
         self._decider.answers = dict(answers)
+        valuation = self._told.told(valuation, node.threads, self._decider)
         try:
             events = self._run_block(node, valuation)
             contents = with_low_bits(self._cta.registers.contents(), self._phases)
-            if self._kept.residues.known:
+            if self._kept.residues.tells:
                 contents = _chosen(contents, self._cfg, node.block, self._heads, self._decider)
         except OpenError as error:
             return self._ask_before(error, answers, at, valuation)
@@ -240,9 +246,10 @@ class _Builder:
         """Put a question in front of a block that depends on its answer."""
         if error.truth.differs and error.threads.bit_count() > 1:
             self._asking.raise_differing(error)
-        if len(answers) >= _MOST_QUESTIONS:
+        most = _MOST_QUESTIONS + (_MOST_OF_TOLD if self._kept.residues.told else 0)
+        if len(answers) >= most:
             self._heads.widen_around(at.node.block)
-        if len(answers) >= _MOST_QUESTIONS or self._received.is_new(error.truth):
+        if len(answers) >= most or self._received.is_new(error.truth):
             raise NotFollowedError("more open predicates decide a block than are followed", error.point)
         return self._ask(error, answers, at, valuation, self._execute_with)
 
@@ -276,6 +283,7 @@ class _Builder:
         if len(edges) == 1:
             return self._go(node, edges[0].target, contents, residues)
         at = replace(at, branch=self._exits.predicate(block, contents) or at.branch)
+        contents = self._told.told(contents, threads, self._decider)
         self._cta.registers.replace(contents)
         self._cta.log.events.clear()
         join, last = self._program.regions.join(block), self._cfg.blocks[block].last
@@ -290,10 +298,21 @@ class _Builder:
         if sides is None:
             return self._pass(node, join, residues)
         if len(sides) == 1:
-            edge = sides[0][0]
-            left = self._exits.behind(edge, at.branch, residues, contents)
-            return self._go(node, edge.target, left, residues)
+            return self._leave_by(sides[0][0], answers, at, contents)
         return self._part(node, sides, contents, residues, at.stop)
+
+    def _leave_by(
+        self, edge: Edge, answers: Mapping[Form, bool], at: _Visit, contents: Valuation
+    ) -> list[Come]:
+        """Let all threads take one edge; what rounds have counted to is known behind it."""
+        threads = at.node.threads
+        asked = self._told.to_ask(edge, at.branch, self._decider)
+        if asked is not None:
+            error = self._decider.open(asked, threads, self._visits.point)
+            return self._ask(error, answers, at, contents, self._leave)
+        contents = self._told.behind(edge, at.branch, contents, threads, self._decider)
+        left = self._exits.behind(edge, at.branch, at.residues, contents)
+        return self._go(at.node, edge.target, left, at.residues)
 
     def _pass(self, node: Node, join: int, residues: Mapping[int, int]) -> list[Come]:
         """Go to the join of a branch whose sides were run together."""
@@ -397,8 +416,12 @@ def _chosen(
     """
     point = cfg.blocks[block].last
     live = frozenset[Register]().union(*(heads.live[each] for each in cfg.successors[block]))
+    changed = heads.told.changed_by_rounds(block)
     return {
-        register: [(held, decider.chosen(value, held, point)) for held, value in pieces]
+        register: [
+            (held, decider.chosen(value, held, point, needs_rest=register in changed))
+            for held, value in pieces
+        ]
         if register in live
         else pieces
         for register, pieces in sorted(contents.items())

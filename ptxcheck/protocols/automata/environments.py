@@ -137,17 +137,18 @@ class Variables:
         return found
 
     def _followed(self, node: int, component: Component, row: Env) -> Iterator[tuple[int, int, Env]]:
-        pins = dict(zip(self._own(node, component), row, strict=True))
+        pins = dict(zip(self.own(node, component), row, strict=True))
         for which in self._taken(self._nodes[node], component, pins):
             target = self._nodes[node].targets[which]
             assigned = dict(target.assigned)
             then = tuple(
                 self._number(assigned[name], pins, name) if name in assigned else pins[name]
-                for name in self._own(target.node, component)
+                for name in self.own(target.node, component)
             )
             yield which, target.node, then
 
-    def _own(self, node: int, component: Component) -> tuple[Atom, ...]:
+    def own(self, node: int, component: Component) -> tuple[Atom, ...]:
+        """Return the variables of a component that are live at a node."""
         return self._owned[node].get(component, ())
 
     def events(self, node: int, variant: Env) -> tuple[Event, ...]:
@@ -186,7 +187,7 @@ class Variables:
         while waiting:
             number, env = waiting.pop()
             if env:
-                pins = zip(self._own(number, component), env, strict=True)
+                pins = zip(self.own(number, component), env, strict=True)
                 self._numbers.setdefault((number, component), set()).add(tuple(pins))
             for _, target, then in self.behind(number, component, env):
                 known = seen.setdefault(target, set())
@@ -194,7 +195,7 @@ class Variables:
                     known.add(then)
                     waiting.append((target, then))
                     if len(known) > _MOST_NUMBERS:
-                        raise NumbersNeededError(_varying_most(self._own(target, component), known))
+                        raise NumbersNeededError(_varying_most(self.own(target, component), known))
 
     def _taken(self, node: Node, component: Component, pins: Mapping[Atom, int]) -> Sequence[int]:
         """Return which edges threads may take: both where a question is not about a component."""

@@ -48,6 +48,19 @@ class _Counted:
     number: Value
 
 
+@dataclass(frozen=True, slots=True)
+class Bounding:
+    """What a loop counts to that is left at a branch: its ordinal, `scale` times, is `number` there.
+
+    Where it is left on an order, and `number` is negative, it is left in its first round.
+    """
+
+    loop: Loop
+    scale: int
+    number: Form
+    is_order: bool
+
+
 @dataclass(slots=True)
 class ExitValues:
     """The exits of the loops of one kernel."""
@@ -72,11 +85,35 @@ class ExitValues:
         self, edge: Edge, predicate: Form | None, residues: Mapping[int, int], contents: Valuation
     ) -> Valuation:
         """Return what registers hold behind an edge that all threads take by a predicate, as it was before answers."""
+        bounding = self.bounding(edge, predicate)
+        if bounding is None or predicate is None:
+            return contents
+        residue = residues[bounding.loop.header]
+        return _replaced(contents, self._found(bounding, predicate, _holds(edge), residue))
+
+    def bounding(self, edge: Edge, predicate: Form | None) -> Bounding | None:
+        """Return what tells of an ordinal behind an edge, None where nothing does."""
         loop = self._left_by(edge)
         if loop is None or predicate is None or edge.guard is None:
-            return contents
-        found = self._found(loop, predicate, not edge.guard.negated, residues[loop.header])
-        return contents if found is None else _replaced(contents, found)
+            return None
+        condition, positive = condition_of(predicate)
+        name = ordinal(loop.header).terms[0][0]
+        factor = dict(condition.form.terms).get(name, 0)
+        others = tuple(each for each in condition.form.terms if each[0] != name)
+        if not factor or any(each == name for each in walk(others)):
+            return None
+        rest = plus(Form(others, condition.form.constant), -condition.bound) if others else None
+        above = times(rest, -1 if factor > 0 else 1) if isinstance(rest, Form) else None
+        if not isinstance(above, Form):
+            return None
+        holds = _holds(edge) == positive
+        if condition.relation == "eq" and holds:
+            return Bounding(loop, abs(factor), above, is_order=False)
+        if condition.relation != "lt" or holds != (factor < 0) or abs(factor) != self.kept.modulus:
+            return None
+        # left where `rest - scale*q < 0`: it is -1 then
+        above = plus(above, 1) if factor < 0 else above
+        return Bounding(loop, abs(factor), above, is_order=True) if isinstance(above, Form) else None
 
     def _left_by(self, edge: Edge) -> Loop | None:
         """Return the loop that is left, if it is kept, the innermost one, and counted there."""
@@ -85,26 +122,9 @@ class ExitValues:
             return None
         return loop if edge.source in self._counted(loop.header) else None
 
-    def _found(self, loop: Loop, predicate: Form, truth: bool, residue: int) -> _Counted | None:
-        condition, positive = condition_of(predicate)
-        name = ordinal(loop.header).terms[0][0]
-        factor = dict(condition.form.terms).get(name, 0)
-        others = tuple(each for each in condition.form.terms if each[0] != name)
-        if not factor or any(each == name for each in walk(others)):
-            return None
-        scale, sign = abs(factor), -1 if factor > 0 else 1
-        rest = plus(Form(others, condition.form.constant), -condition.bound) if others else None
-        if rest is None:
-            return None
-        above = times(rest, sign) if isinstance(rest, Form) else sign * rest
-        holds = truth == positive
-        if condition.relation == "eq" and holds:
-            return _Counted(name, scale, above)
-        if condition.relation != "lt" or holds != (factor < 0) or scale != self.kept.modulus:
-            return None
-        if factor < 0:  # left where `rest - scale*q < 0`: it is -1 then
-            above = plus(above, 1)
-        if residue:
+    def _found(self, bounding: Bounding, predicate: Form, truth: bool, residue: int) -> _Counted:
+        name, scale, above = ordinal(bounding.loop.header).terms[0][0], bounding.scale, bounding.number
+        if residue or not bounding.is_order:
             return _Counted(name, scale, above)
         first = with_pins(predicate, {name: 0}, self.threads)
         if isinstance(first, int):
@@ -112,6 +132,11 @@ class ExitValues:
             return _Counted(name, scale, 0 if leaves_at_once else above)
         at_once, later = (0, above) if truth else (above, 0)
         return _Counted(name, scale, lanes.choose(first, at_once, later, self.threads))
+
+
+def _holds(edge: Edge) -> bool:
+    """Tell whether the predicate of a branch holds where an edge is taken."""
+    return edge.guard is not None and not edge.guard.negated
 
 
 def _replaced(contents: Valuation, counted: _Counted) -> Valuation:

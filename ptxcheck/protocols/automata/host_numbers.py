@@ -18,6 +18,7 @@ from ..symex.values.recurrent_arithmetic import bits_kept, form_of, quotient_of
 from ..symex.values.substitution import LOGIC
 from ..symex.values.symbol import FROM_GLOBAL, FROM_SHARED, INEXACT, Atom, Form
 from ..symex.values.traversal import walk
+from .variables import is_of_variables
 
 LARGEST = 16
 """Largest modulus by which numbers are told apart."""
@@ -131,16 +132,22 @@ def _bound(name: Atom) -> Bound | None:
 
 
 def host_conditions(value: Form) -> Iterator[Form]:
-    """Yield the conditions of choices between two numbers in a value that are on numbers of the host alone.
+    """Yield the conditions of choices between numbers in a value that are on numbers of the host alone.
 
     Of a condition that joins others, those parts.
     """
     for name in walk(value.terms):
         match name.inner:
-            case (Kind.SELP, Atom() as condition, int(), int()):
+            case (Kind.SELP, Atom() as condition, one, other) if _is_number(one) and _is_number(other):
                 yield from (Form(((each, 1),)) for each in _parts_of_host(condition))
             case _:
                 continue
+
+
+def _is_number(part: object) -> bool:
+    """Tell whether a part of an atom is a number, once variables are."""
+    form = form_of(part)
+    return isinstance(part, int) or (form is not None and is_of_variables(form))
 
 
 def _parts_of_host(condition: Atom) -> Iterator[Atom]:

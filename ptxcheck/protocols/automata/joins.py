@@ -68,6 +68,7 @@ class Joins:
         slots = tuple(slot for each in came for slot in each.slots)
         threads = sum(each.threads for each in came)
         contents = united(told_apart([(each.threads, each.contents) for each in came], parting))
+        contents = self._heads.told.spread(contents, threads)
         return [
             Come(slots, node.block, parting.join, threads, contents, residues, _given(came), _owners(came))
         ]
@@ -102,7 +103,9 @@ class Joins:
             groups = [self._together(each, parting, began) for each in by_threads.values()]
             return self._united(groups, parting)
         live, count = self._heads.live[join], self._threads
-        ways = [restricted(each.contents, live, first.threads, count) for each in ends]
+        ways = self._heads.told.filled(
+            [restricted(each.contents, live, first.threads, count) for each in ends], first.threads
+        )
         keys = [dict(key_of(way)) for way in ways]
         contents = dict(ways[0])
         known = self._known_again(ends, ways, parting, began)

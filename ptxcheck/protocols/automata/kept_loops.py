@@ -62,6 +62,8 @@ class Kept:
     signs: set[Atom] = field(default_factory=set)
     """Parameters that would be taken so, if some were."""
     residues: KnownResidues = field(default_factory=KnownResidues)
+    counting: dict[int, Atom] = field(default_factory=dict)
+    """Numbers of the host to which the rounds of loops count: of these residues are told (`told_rests`)."""
     words: HandedWords = field(default_factory=HandedWords)
     received: ReceivedReads = field(default_factory=ReceivedReads)
     variables: dict[int, set[Register]] = field(default_factory=dict)
@@ -78,6 +80,15 @@ class Kept:
         words, received = self.words.size, len(self.received.points)
         steps = len(self.steps) + 2 * len(self.unsteady)
         return self.modulus, len(self.opened), widened, differing, words, received, variables, steps
+
+    def counts_again(self, cfg: Cfg) -> bool:
+        """Tell whether loops count to a number in each round of another one (`told_rests`)."""
+        return not self.opened.isdisjoint(
+            loop.header
+            for header in self.counting
+            for loop in cfg.loops_around(header)
+            if loop.header != header
+        )
 
     def take_sizes(self, compared: Iterable[tuple[Atom, int]]) -> None:
         """Take parameters not to be negative, which are compared at a point, or note that some would be taken so."""

@@ -14,7 +14,7 @@ Not covered: numbers that a kernel loads, and rests of numbers that are negative
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from math import gcd, lcm
 from typing import TypeAlias
@@ -61,16 +61,44 @@ IsNegative: TypeAlias = Callable[[Form], bool | None]
 class KnownResidues:
     """What is known of the residues of numbers, and of which it was asked in vain."""
 
-    def __init__(self, known: Mapping[Atom, Residue] | None = None) -> None:
+    def __init__(
+        self, known: Mapping[Atom, Residue] | None = None, told: Mapping[Atom, int] | None = None
+    ) -> None:
+        """`told`: numbers of which rounds tell the residues (`told_rests`), modulo what."""
         self.known = known or {}
+        self.told = told or {}
+        self.here: Mapping[Atom, int | Form] = {}
+        """What rounds have told, with variables in it."""
+        self.least: Mapping[Atom, int] = {}
+        """What such numbers are at least."""
+        self.behind: frozenset[Atom] = frozenset()
+        """Numbers that rounds may have told of."""
+        self.unless: dict[Atom, Form] = {}
+        """Of which numbers they have told, unless these predicates on variables hold."""
         self.asked: dict[Atom, int] = {}
         """Numbers that masks or divisions leave something of that is not known, and modulo what they were to be."""
         self._asked_before: set[tuple[Form, int]] = set()
         self._stated: dict[tuple[Form, frozenset[tuple[Atom, int | Form | Division]]], Value] = {}
 
+    @property
+    def tells(self) -> bool:
+        """Tell whether residues are known, or are told somewhere."""
+        return bool(self.known or self.told)
+
+    def untold(self, value: Form) -> Atom | None:
+        """Return a number that something is left of in a value, if rounds were to tell of it and have not."""
+        if not self.told:
+            return None
+        seen: set[tuple[Form, int]] = set()
+        wanted: list[Iterable[tuple[Atom, int]]] = []
+        wanted += [self._wanted(mask.masked, mask.size, seen) for _, mask in masks_in(value)]
+        wanted += [self._wanted(dividend, divisor, seen) for _, dividend, divisor in quotients_in(value)]
+        wanted.append((bound.number, 1) for _, bound in bounds_in(value) if bound.number not in self.here)
+        return next((name for each in wanted for name, _ in each if name in self.told), None)
+
     def stated(self, value: Value, threads: int, is_negative: IsNegative) -> Value:
         """Return a value with numbers for what masks and divisions leave of numbers with a known residue."""
-        if not self.known or not isinstance(value, Form):
+        if not self.tells or not isinstance(value, Form):
             return value
         pins = dict(self._pins(value, is_negative))
         divisions = dict(self._divisions(value, is_negative))
@@ -84,13 +112,13 @@ class KnownResidues:
 
     def of_open_sign(self, value: Form) -> Iterator[Form]:
         """Yield the numbers of which a mask clears the sign, too: what it keeps depends on that."""
-        for _, mask in masks_in(value) if self.known else ():
+        for _, mask in masks_in(value) if self.tells else ():
             if mask.clears_sign and self._rest(mask.masked, mask.size, lambda _: False) is not None:
                 yield mask.masked
 
     def of_open_rest(self, value: Form, is_negative: IsNegative) -> Iterator[Form]:
         """Yield the numbers on whose sign it depends what divisions leave: those of the host, or what is divided."""
-        for _, dividend, divisor in quotients_in(value) if self.known else ():
+        for _, dividend, divisor in quotients_in(value) if self.tells else ():
             if self._rest(dividend, divisor, lambda _: False) is None:
                 continue
             names = [Form(((name, 1),)) for name, _ in dividend.terms]
@@ -103,7 +131,7 @@ class KnownResidues:
         return any(
             not is_of_words(name) and (self._least(dividend) < 0 or not _fits(dividend, SIGN - 1))
             for name, dividend, divisor in (
-                quotients_in(value) if self.known and isinstance(value, Form) else ()
+                quotients_in(value) if self.tells and isinstance(value, Form) else ()
             )
             if self._rest_of_word(dividend, divisor, is_negative) is not None
         )
@@ -137,12 +165,14 @@ class KnownResidues:
         """
         known, number = self.known.get(bound.number), Form(((bound.number, 1),))
         total = plus(number, bound.others)
-        if known is None or known.modulus < bound.bound or is_negative(number) is not False:
+        modulus = self.told.get(bound.number, 0) if known is None else known.modulus
+        rest = self.here.get(bound.number) if known is None else known.rest
+        if rest is None or modulus < bound.bound or is_negative(number) is not False:
             return None
         if not (isinstance(total, Form) and _fits(total)):
             return None
         of_host = lanes.compare(".lo", number, bound.bound, 32, signed_operands=False)
-        others = lanes.compare(".lo", plus(bound.others, known.rest), bound.bound, 32, signed_operands=False)
+        others = lanes.compare(".lo", plus(bound.others, rest), bound.bound, 32, signed_operands=False)
         found = lanes.logic(Op.AND, of_host, others)
         return found if isinstance(found, int | Form) else None
 
@@ -171,8 +201,21 @@ class KnownResidues:
 
     def _least(self, form: Form) -> int:
         """Return the least that a sum of multiples of sizes may be."""
-        rests = ((self.known[name].rest if name in self.known else 0, factor) for name, factor in form.terms)
+        rests = (
+            (self.known[name].rest if name in self.known else self.least.get(name, 0), factor)
+            for name, factor in form.terms
+        )
         return form.constant + sum(rest * factor for rest, factor in rests)
+
+    def too_small(self, form: Form) -> tuple[Atom, int] | None:
+        """Return of which number, told by rounds, it has to be known that it is not below another one.
+
+        Then a sum that is divided, of that and variables, is not negative.
+        """
+        found = [(name, factor) for name, factor in form.terms if name in self.told]
+        others = all(factor > 0 for _, factor in form.terms)
+        is_one = len(found) == 1 and found[0][1] == 1 and others
+        return (found[0][0], -form.constant) if is_one and form.constant < 0 else None
 
     def _rest(self, form: Form, size: int, is_negative: IsNegative) -> int | Form | None:
         """Return a number modulo another one, None where a number in it has no known residue."""
@@ -193,6 +236,9 @@ class KnownResidues:
 
     def _rest_of(self, name: Atom, size: int, is_negative: IsNegative) -> int | Form | None:
         known, quotient = self.known.get(name), quotient_of(name)
+        here = self._rest_here(name, size)
+        if here is not None:
+            return here
         if known is not None and known.modulus % size == 0:
             return known.rest
         if known is not None and known.modulus == _numbers_of(name):
@@ -214,6 +260,14 @@ class KnownResidues:
         found = None if rest is None else lanes.divide(rest, divisor, 32, signed_operands=False)
         return found if isinstance(found, Form) else None
 
+    def _rest_here(self, name: Atom, size: int) -> int | Form | None:
+        """Return what rounds have told of a number modulo another one."""
+        rest = self.here.get(name)
+        if rest is None or self.told[name] % size:
+            return None
+        found = lanes.remainder(rest, size, _WORD_BITS, signed_operands=False)
+        return found if isinstance(found, int | Form) else None
+
     def _rest_of_shifted(self, name: Atom, size: int, is_negative: IsNegative) -> int | Form | None:
         """Return the low bits of a sum that was shifted, where its own are known: whatever its sign."""
         found = _shifted(name)
@@ -225,6 +279,8 @@ class KnownResidues:
         return shifted if isinstance(shifted, int | Form) else None
 
     def _is_known(self, known: Residue | None, name: Atom, size: int) -> bool:
+        if self._rest_here(name, size) is not None:
+            return True
         if self._rest_of_shifted(name, size, lambda _: False) is not None:
             return True
         return known is not None and (known.modulus % size == 0 or known.modulus == _numbers_of(name))
@@ -239,26 +295,33 @@ class KnownResidues:
             self._ask(dividend, divisor)
 
     def _ask(self, form: Form, size: int) -> None:
-        if (form, size) in self._asked_before:
+        for name, own in self._wanted(form, size, self._asked_before):
+            known = self.known.get(name)
+            wanted = lcm(own, self.asked.get(name, 1) if known is None else known.modulus)
+            if wanted <= LARGEST and is_of_host(name) and name.nesting <= _MOST_NESTED:
+                self.asked[name] = wanted
+
+    def _wanted(self, form: Form, size: int, seen: set[tuple[Form, int]]) -> Iterator[tuple[Atom, int]]:
+        """Yield the numbers whose residues are not known that decide what is left of a form, and modulo what.
+
+        `seen` is what this was asked of before.
+        """
+        if (form, size) in seen:
             return
-        self._asked_before.add((form, size))
+        seen.add((form, size))
         for name, factor in form.terms:
             own, quotient = size // gcd(size, factor), quotient_of(name)
-            known = self.known.get(name)
             if (
                 own == 1
                 or own > LARGEST
                 or sign_of_quotient(name) is not None
-                or self._is_known(known, name, own)
+                or self._is_known(self.known.get(name), name, own)
             ):
                 continue
             if quotient is not None:
-                self._ask(quotient[0], quotient[1] * own)
+                yield from self._wanted(quotient[0], quotient[1] * own, seen)
                 continue
-            own = min(own, _numbers_of(name))
-            wanted = lcm(own, self.asked.get(name, 1) if known is None else known.modulus)
-            if wanted <= LARGEST and is_of_host(name) and name.nesting <= _MOST_NESTED:
-                self.asked[name] = wanted
+            yield name, min(own, _numbers_of(name))
 
 
 def combined(asked: Mapping[Atom, int]) -> dict[Atom, int]:

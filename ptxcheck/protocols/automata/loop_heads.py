@@ -44,6 +44,7 @@ from .nodes import Arrival, Assigned
 from .received_values import is_received
 from .round_names import OF_ROUND, ordinal, place_of, times
 from .round_steps import RoundSteps
+from .told_rests import ToldRests
 from .valuations import Valuation, key_of, restricted
 from .variables import is_of_variables, register_of, variable, variables_in
 from .ways import Ways, is_number
@@ -60,8 +61,9 @@ def _variables(block: int, register: Register, pieces: Sequence[Piece]) -> list[
 class LoopHeads:
     """The headers of the loops of one kernel."""
 
-    def __init__(self, program: Program, threads: int, kept: Kept) -> None:
+    def __init__(self, program: Program, threads: int, kept: Kept, told: ToldRests) -> None:
         self._program = program
+        self.told = told
         self._threads = threads
         self.kept = kept
         self._steps = RoundSteps(program, threads, kept)
@@ -90,7 +92,9 @@ class LoopHeads:
         program = self._program
         found = read_from(program, program.points, program.regions.steps)
         counters = frozenset(map(counter, self.kept.words.points))
-        return [each | counters for each in found] if counters else found
+        if not counters and not self.kept.counting:
+            return found
+        return [each | counters | {*self.told.live(block)} for block, each in enumerate(found)]
 
     def around(self, block: int) -> tuple[int, ...]:
         """Return the headers of the kept loops around a block, outermost first."""
@@ -170,6 +174,9 @@ class LoopHeads:
         if block in self._entered_anywhere:
             start = self._program.cfg.blocks[block].start
             raise NotFollowedError("a loop that is entered in several places has no head", start)
+        if source >= 0:
+            again = self.is_repeated(source, block)
+            contents = self.told.at_head(block, contents, threads, repeats=again)
         valuation = restricted(contents, self.live[block], threads, self._threads)
         around = self.around(block)
         now = {header: residues.get(header, 0) for header in around}

@@ -23,29 +23,28 @@ from ..symex.slice.sliced_program import Program
 from ..symex.values.approximated_terms import choices_in, may_be_unwritten
 from ..symex.values.assumptions import Assume
 from ..symex.values.kinds import Kind
-from ..symex.values.lane_arithmetic import compare, condition_of, negate, opaque
+from ..symex.values.lane_arithmetic import compare, condition_of, negate
 from ..symex.values.parities import low_bit
 from ..symex.values.recurrent_arithmetic import period
 from ..symex.values.register_file import set_of
 from ..symex.values.substitution import (
     Restated,
-    at_thread,
     has_choice,
     is_predicate,
-    leaves,
     rebuild,
-    with_pins,
 )
-from ..symex.values.symbol import LANE, Atom, Decisions, Form, Value, atom, plus
-from ..symex.values.thread_sets import is_one_value_in
+from ..symex.values.symbol import Atom, Decisions, Form, Value, atom, plus
 from ..symex.values.trace import NotFollowedError, Peek, Shape, ThreadSet
-from ..symex.values.wraparound import DIVIDED, SIZES, is_never_negative, sizes_in
+from ..symex.values.wraparound import DIVIDED, is_never_negative, sizes_in
 from .extremes import extremes_in
 from .host_numbers import host_conditions
 from .junctions import junction
 from .known_residues import KnownResidues
+from .narrowed_values import named, narrowed
 from .plain_truths import plain
 from .quotients import undivided, undivided_natural
+from .taken_sizes import TakenSizes
+from .told_numbers import ToldNumbers
 from .variables import is_of_variables
 
 _WORD = 32
@@ -61,8 +60,10 @@ def succeeds(point: int) -> Form:
 class OpenError(Exception):
     """Threads come to a predicate that nothing decides."""
 
-    def __init__(self, truth: Form, threads: ThreadSet, point: int) -> None:
+    def __init__(self, truth: Form, threads: ThreadSet, point: int, reason: str = "") -> None:
         super().__init__("an open predicate")
+        self.reason = reason
+        """Why it is not asked: threads are not followed further."""
         self.truth = truth
         self.threads = threads
         self.point = point
@@ -81,10 +82,8 @@ class NamingDecider:
         signs: set[Atom] | None = None,
     ) -> None:
         self.residues = residues or KnownResidues()
-        self.sizes = sizes
-        """Parameters that are taken not to be negative, and where; None to take none so."""
-        self.signs = set[Atom]() if signs is None else signs
-        """Parameters that would be taken so."""
+        self._sizes = TakenSizes(sizes, set[Atom]() if signs is None else signs)
+        self.told = ToldNumbers(self.residues, self._plain, self.answer, self._sizes.has)
         self.speculative = 0
         self.turns: dict[int, int] = {}
         self.answers: dict[Form, bool] = {}
@@ -113,7 +112,7 @@ class NamingDecider:
 
     def apart(self) -> NamingDecider:
         """Return one that has no answers."""
-        made = NamingDecider(self._threads, self.sizes, self.residues, self.signs)
+        made = NamingDecider(self._threads, self._sizes.sizes, self.residues, self._sizes.signs)
         made._assume = self._assume
         return made
 
@@ -136,7 +135,7 @@ class NamingDecider:
             stated = self._with_choices_made(self._stated(value), point)
             known = self.known(stated, threads, point)
             value = stated if isinstance(stated, Form) else value
-        if known is None and value.differs and self._narrow(value, threads) is None:
+        if known is None and value.differs and narrowed(value, threads, self._threads) is None:
             made = self.concrete(value, threads, point)
             known = self.known(made, threads, point)
             assert known is not None or isinstance(made, Form)
@@ -144,16 +143,30 @@ class NamingDecider:
         if known is not None:
             return known
         named = self.named(value, threads)
-        raise self._open(named if isinstance(named, Form) else value, threads, point)
+        raise self.open(named if isinstance(named, Form) else value, threads, point)
 
-    def _open(self, truth: Form, threads: ThreadSet, point: int) -> OpenError:
+    def open(self, truth: Form, threads: ThreadSet, point: int) -> OpenError:
         """Return what is asked first of a predicate: on which choices it depends, if it does."""
         choices = choices_in(truth) if may_be_unwritten(truth) else extremes_in(truth)
         truth = next((each for each in choices if self._answer(each, point) is None), truth)
         made = self._plain(truth)
         truth = made if isinstance(made, Form) else truth
         self.residues.ask(truth)
-        return OpenError(self._open_part(truth, point), threads, point)
+        untold = self.told.question(truth, point)
+        if untold is not None:
+            return OpenError(self._open_part(untold.truth, point), threads, point, untold.reason)
+        part = self._open_part(truth, point)
+        needed = self.told.needed_rest(part)
+        is_open = needed is not None and self._answer(needed, point) is None
+        return OpenError(needed if is_open and needed is not None else part, threads, point)
+
+    def answer(self, truth: Form) -> bool | None:
+        """Return what is known of a predicate that is one for all threads."""
+        return self._answer(truth, self._point)
+
+    def made(self, value: Value) -> Value:
+        """Return a value with those choices made that the answers decide."""
+        return self._with_choices_made(value, self._point)
 
     def _stated(self, value: Value) -> Value:
         """Return a value with numbers for the bits that are known."""
@@ -163,8 +176,8 @@ class NamingDecider:
 
     def _sign(self, form: Form) -> bool | None:
         """Tell whether a number is negative, None where that is not known."""
-        if self._is_size(form):
-            self._note_size(form, self._point)
+        if self._sizes.has(form):
+            self._sizes.note(form, self._point, self._assume)
             return False
         negative = _is_negative(form)
         return self.answers.get(negative) if isinstance(negative, Form) else None
@@ -185,6 +198,9 @@ class NamingDecider:
         for form in self.residues.of_open_rest(value, self._sign):
             if sizes_in(form) is not None:
                 raise NotFollowedError("what is left of a division depends on the sign of a size", point)
+            small = self.told.of_sign(form)
+            if small is not None:
+                raise OpenError(small.truth, threads, point, small.reason)
             negative = _is_negative(form)
             if isinstance(negative, Form):
                 raise OpenError(negative, threads, point)
@@ -192,6 +208,12 @@ class NamingDecider:
             negative = _is_negative(form)
             if isinstance(negative, Form) and not self.is_positive(form) and negative not in self.answers:
                 raise OpenError(negative, threads, point)
+
+    def _ask_untold(self, value: Form, point: int, *, is_needed: bool = True) -> None:
+        """Ask for residues that rounds were to tell. Raises OpenError, NotFollowedError."""
+        untold = self.told.question(value, point, is_needed=is_needed)
+        if untold is not None:
+            raise OpenError(self._open_part(untold.truth, point), 1, point, untold.reason)
 
     def concrete(self, value: Value, threads: ThreadSet, point: int) -> Value:
         self._point = point
@@ -206,32 +228,42 @@ class NamingDecider:
         ):
             return value
 
-        def decide(truth: Form) -> bool:
+        def decide(truth: Form) -> bool | None:
             answer = self._answer(truth, point)
-            if answer is not None:
+            if answer is not None or (keeps_variables and is_of_variables(truth)):
                 return answer
             made = self._with_choices_made(truth, point)
             answer = bool(made & 1) if isinstance(made, int) else None
             if answer is None and isinstance(made, Form):
                 answer = self._answer(made, point)
             if answer is None:
-                raise self._open(made if isinstance(made, Form) else truth, threads, point)
+                raise self.open(made if isinstance(made, Form) else truth, threads, point)
             return answer
 
         if is_predicate(value) and not value.differs:
             return value
-        return rebuild(value, decide, self._threads)
+        keeps_variables = bool(self.residues.told)
+        found = rebuild(value, decide, self._threads)
+        if keeps_variables and isinstance(found, Form) and not is_of_variables(found) and has_choice(found):
+            keeps_variables = False
+            found = rebuild(value, decide, self._threads)
+        if isinstance(found, Form) and self.residues.told:  # of what is chosen
+            self._ask_signs(found, threads, point)
+            found = self._stated(found)
+        return found
 
-    def chosen(self, value: Value, threads: ThreadSet, point: int) -> Value:
+    def chosen(self, value: Value, threads: ThreadSet, point: int, *, needs_rest: bool) -> Value:
         """Return a value with numbers for what is known, and choices by numbers of the host made.
 
-        Raises OpenError, NotFollowedError.
+        `needs_rest`: it is asked for residues that rounds were to tell. Raises OpenError, NotFollowedError.
         """
         if not isinstance(value, Form):
             return value
         self._point = point
         self._ask_signs(value, threads, point)
         value = self._stated(value)
+        if isinstance(value, Form):
+            self._ask_untold(value, point, is_needed=needs_rest)
         conditions = list(host_conditions(value)) if isinstance(value, Form) else []
         for truth in conditions:
             self.decide(truth, threads, point)
@@ -250,6 +282,10 @@ class NamingDecider:
             opposite = negate(truth)
             other = self.answers.get(opposite) if isinstance(opposite, Form) else None
             known = None if other is None else not other
+        if known is None and self.residues.here:
+            needed = self.told.needed_rest(truth)
+            if needed is not None and self._answer(needed, point) is False:
+                return not condition_of(truth)[1]
         if known is None and not truth.differs:
             joined = junction(truth)
             if joined is not None:
@@ -268,26 +304,16 @@ class NamingDecider:
         if parts is None:
             return None
         form, negative, below, positive = parts
-        is_size = self._is_size(form)
+        is_size = self._sizes.has(form)
         is_negative = False if is_size else self._answer(negative, point)
         found = False if is_negative else self._answer(below, point) if is_negative is False else None
         if found is not None and is_size:
-            self._note_size(form, point)
+            self._sizes.note(form, point, self._assume)
         return None if found is None else found == positive
-
-    def _note_size(self, form: Form, point: int) -> None:
-        """Note that a number was taken not to be negative, where that is not known."""
-        if self.sizes is None or self.is_positive(form):
-            return
-        names = sizes_in(form) or frozenset()
-        for name in sorted(names, key=lambda each: each.digest):
-            self.sizes.setdefault(name, point)
-        if form.terms[0][0] not in names and self._assume is not None:
-            self._assume(AssumptionKind.CUT, SIZES, point)
 
     def _parts_of(self, truth: Form) -> tuple[Form, Form, Form, bool] | None:
         parts = _parts(truth)
-        if parts is None or (condition_of(truth)[0].relation == "lt" and not self._is_size(parts[0])):
+        if parts is None or (condition_of(truth)[0].relation == "lt" and not self._sizes.has(parts[0])):
             return None  # a quotient is a name of its own where its number may be a large unsigned one
         return parts
 
@@ -302,47 +328,20 @@ class NamingDecider:
         if parts is None:
             return truth
         form, negative, below, _ = parts
-        if self._is_size(form):
-            self._note_size(form, point)
+        if self._sizes.has(form):
+            self._sizes.note(form, point, self._assume)
             return below
         return negative if self._answer(negative, point) is None else below
 
-    def _is_size(self, form: Form) -> bool:
-        """Tell whether a number is not negative, as the parameters that it is made of are taken for sizes."""
-        if self.is_positive(form):
-            return True
-        names = sizes_in(form)
-        if not names:
-            return False
-        if self.sizes is None:
-            self.signs |= names
-        return self.sizes is not None
-
     def named(self, value: Form, threads: ThreadSet) -> Value | None:
         """Return a value that is one in these threads, by a name that no other threads have for theirs; else None."""
-        found = self._narrow(value, threads)
-        if not isinstance(found, Form) or not found.differs:
-            return found
-        first = (threads & -threads).bit_length() - 1
-        made = with_pins(found, _of_thread(found, first), self._threads)
-        if isinstance(made, Form) and made.differs:
-            return opaque(Kind.OF, first, made, differs=0)
-        return made
-
-    def _narrow(self, value: Form, threads: ThreadSet) -> Value | None:
-        """Return a value that is one in these threads, None when they may hold different ones."""
-        if not value.differs:
-            return value
-        first = (threads & -threads).bit_length() - 1
-        if not is_one_value_in(value.differs, threads, first):
-            return None
-        return at_thread(value, first, self._threads)
+        return named(value, threads, self._threads)
 
     def reduced(self, value: Value) -> Value:
         return self._stated(value)
 
     def single(self, value: Form, threads: ThreadSet) -> Value:
-        narrow = self._narrow(value, threads)
+        narrow = narrowed(value, threads, self._threads)
         return self._stated(value if narrow is None else narrow)
 
     def placed(self, address: Value) -> Value:
@@ -355,6 +354,7 @@ class NamingDecider:
         stated = self._stated(value)
         if isinstance(stated, Form):
             self.residues.ask(stated)
+            self._ask_untold(stated, point)
             self.wanted = lcm(self.wanted, period(stated))
         return stated
 
@@ -367,15 +367,6 @@ class NamingDecider:
 
     def halt_at(self, value: Form) -> None:
         return None
-
-
-def _of_thread(value: Form, first: int) -> dict[Atom, Form]:
-    """Return the names of what threads hold each for themselves, for one of them."""
-    return {
-        name: atom(Kind.OF, first if name.differs & LANE else first // 32 * 32, name, differs=0)
-        for name in leaves(value)
-        if name.differs
-    }
 
 
 def _parts(truth: Form) -> tuple[Form, Form, Form, bool] | None:

@@ -23,7 +23,7 @@ Slot: TypeAlias = tuple[object, ...] | int
 class Clocks:
     """What each slot knows: a mapping, in the order in which slots were first set."""
 
-    __slots__ = ("_forgotten", "_known", "_rows", "_seen", "_together")
+    __slots__ = ("_forgotten", "_known", "_masks", "_rows", "_seen", "_together")
 
     def __init__(self, rows: Rows, known: dict[Slot, Knowledge]) -> None:
         self._rows = rows
@@ -31,6 +31,8 @@ class Clocks:
         self._forgotten: list[Bits] = []
         self._together: Bits = 0
         """All that is in the list."""
+        self._masks: dict[int, Knowledge] = {}
+        """What slots do not know that have seen so much of the list; nothing where no slot was brought up to date."""
         self._seen: dict[Slot, int] = {}
         """How much of the list slots have seen; nothing where there is no entry."""
 
@@ -38,6 +40,7 @@ class Clocks:
         """Let nobody know of an event."""
         self._forgotten.append(event)
         self._together |= event
+        self._masks.clear()
 
     def __getitem__(self, slot: Slot) -> Knowledge:
         known = self._known[slot]
@@ -81,6 +84,7 @@ class Clocks:
                 self._updated(slot, known)
         self._forgotten.clear()
         self._together = 0
+        self._masks.clear()
         self._seen.clear()
 
     def _updated(self, slot: Slot, known: Knowledge) -> Knowledge:
@@ -88,12 +92,15 @@ class Clocks:
         seen, count = self._seen.get(slot, 0), len(forgotten)
         if seen == count:
             return known
-        events = self._together
-        if seen:
-            events = 0
-            for event in forgotten[seen:]:
-                events |= event
-        known ^= known & self._rows.in_all(events)
+        mask = self._masks.get(seen)
+        if mask is None:
+            events = self._together
+            if seen:
+                events = 0
+                for event in forgotten[seen:]:
+                    events |= event
+            mask = self._masks[seen] = self._rows.in_all(events)
+        known ^= known & mask
         self._known[slot] = known
         self._seen[slot] = count
         return known

@@ -17,7 +17,7 @@ Not covered: what a `Failure` says: it is no violation, but a place at which thi
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Mapping, Sequence, Set
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ...terms.effort import Effort, Work
@@ -44,6 +44,7 @@ from .rows import Bits
 from .setup import Setup
 from .sizes import empty_sizes, sizes_of
 from .turned_states import Rings
+from .visited_states import ENDED, IMPOSSIBLE, VisitedStates
 from .word_contents import Byte, Found, WordUses, text_of
 
 _MOST_STATES = 1_500
@@ -53,7 +54,6 @@ _MOST_AHEAD = 64
 _STRANDS_OF_STATE = 8
 """Strands of a state that costs as much as one of the explicit search: states of clusters have more."""
 _MOST_SILENT = 100_000
-_ENDED, _IMPOSSIBLE = -1, -2
 _NOT_FOR_EVER = -3
 """Where a poll has found nothing though its phase is over: it does not do so for ever."""
 _WAITS = "threads wait for ever"
@@ -108,7 +108,7 @@ class _State:
     order: OrderState
     words: Mapping[Byte, int] = field(default_factory=dict)
     received: Contents = field(default_factory=Contents)
-    parent: object = None
+    parent: Hashable = None
     """The state that was visited before."""
     withheld: tuple[int, ...] = ()
     """Mbarriers whose phases could end, and that a strand may still copy to which waits for no phase."""
@@ -128,33 +128,6 @@ class _State:
         )  # fmt: skip
 
 
-def _all_end(behind: Mapping[object, Set[object]], seen: Collection[object]) -> bool:
-    """Tell whether threads may come to their ends from each state that some run comes to.
-
-    `behind` tells where each was come from. No run comes to a state from which all ways are impossible.
-    """
-    ahead: dict[object, int] = {}
-    for sources in behind.values():
-        for source in sources:
-            ahead[source] = ahead.get(source, 0) + 1
-    impossible: set[object] = {_IMPOSSIBLE}
-    waiting: list[object] = [_IMPOSSIBLE, *(state for state in seen if state not in ahead)]
-    impossible.update(waiting)
-    while waiting:
-        for source in behind.get(waiting.pop(), ()):
-            ahead[source] -= 1
-            if not ahead[source]:
-                impossible.add(source)
-                waiting.append(source)
-    ending: set[object] = {_ENDED}
-    waiting = [_ENDED]
-    while waiting:
-        sources = behind.get(waiting.pop(), set()) - ending
-        ending |= sources
-        waiting.extend(sources)
-    return all(state in ending or state in impossible for state in seen)
-
-
 class _UnknownWordsError(Exception):
     def __init__(self, found: Sequence[Found]) -> None:
         super().__init__("words that are not known")
@@ -171,6 +144,23 @@ class _StuckError(Exception):
     def __init__(self, failure: Failure) -> None:
         super().__init__(failure.reason)
         self.failure = failure
+
+
+def _to_settle(
+    state: _State, asking: Collection[int], roles: Sequence[Role], copies: ComingCopies
+) -> tuple[int, ...]:
+    """Return the mbarriers whose phases end now if the host says so: not those that more copies may come for.
+
+    Phases that nothing else is left to happen before end all the same: see `Exploration._come`.
+    """
+    found = state.order.to_settle()
+    coming: Bits = 0
+    for number, strand in enumerate(state.strands) if found and asking else ():
+        if number in asking or not (strand.ended or state.order.is_awaiting(number)):
+            step = roles[number].step(strand.node, strand.env)
+            coming |= copies.to(number, step, strand.index)
+    state.withheld = tuple(each for each in found if coming >> each & 1)
+    return tuple(each for each in found if not coming >> each & 1)
 
 
 def _check_left_behind(roles: Sequence[Role], strands: Sequence[_Strand], asking: int) -> None:
@@ -218,15 +208,13 @@ class Exploration:
         self._repeated = RepeatedWaits(automata, roles, self.questions, effort)
         self._effort = effort
         self._coming = ComingCopies(roles, setup.number_of)
-        self._seen: dict[object, OrderState] = {}
+        self._visited = VisitedStates[tuple[_State, int]]()
         self._setup = setup
         self._polls = {
             node.question.point
             for node, asked in self.questions.asked()
             if isinstance(asked, Polled) and node.question is not None
         }
-        self._behind: dict[object, set[object]] = {}
-        """From which states each state, and the end of all threads, was come to."""
         self._rings = Rings(
             lambda: RingTurns(automata, roles, setup, self.questions, receiving, effort).find()
         )
@@ -243,8 +231,7 @@ class Exploration:
             except _AskBothError as error:
                 self._both.add(error.point)
                 self.visits = 0
-                self._seen.clear()
-                self._behind.clear()
+                self._visited.clear()
 
     def _explore(self) -> Explored:
         order = OrderState(self._setup)
@@ -252,12 +239,17 @@ class Exploration:
         failure: Failure | None = None
         words: tuple[Found, ...] = ()
         state = _State(start, Decisions(self.questions), order)
-        waiting = [state]
+        coming = [state]
         try:
-            while waiting:
-                state = waiting.pop()
-                waiting.extend(self._visit(state))
-            failure = None if _all_end(self._behind, self._seen) else Failure(_NO_END, 0, -1)
+            while True:
+                while coming:
+                    state = coming.pop()
+                    coming.extend(self._come(state))
+                if (following := self._visited.next()) is None:
+                    break
+                state = following[0]
+                coming = self._go_on(*following)
+            failure = None if self._visited.all_end else Failure(_NO_END, 0, -1)
         except _StuckError as stuck:
             failure = stuck.failure
         except _UnknownWordsError as error:
@@ -267,36 +259,40 @@ class Exploration:
         if failure is not None:
             sizes = sizes_of(decided.known(), decided.answers(), self.questions.congruences, self._effort)
             empty = empty_sizes(decided.known(), self.questions.congruences)
-        return Explored(failure, len(self._seen), self.visits, self.steps, order, sizes, empty, words)
+        return Explored(failure, len(self._visited), self.visits, self.steps, order, sizes, empty, words)
 
-    def _visit(self, state: _State) -> list[_State]:
-        """Go on from a state until a question has to be answered; return the states behind its answers."""
+    def _come(self, state: _State) -> list[_State]:
+        """Go on from a state until a question has to be answered, and let that wait, once for all who come there.
+
+        Returns what goes on before that.
+        """
         asking = self._run(state)
         self._effort.spend(Work.STATE, max(1, len(self._roles) // _STRANDS_OF_STATE))
         if asking < 0:
-            self._behind.setdefault(asking, set()).add(state.parent)
+            self._visited.note_way(asking, state.parent)
             return []
         strands = state.strands
-        standing_at = [
-            None if each.ended else (role.automaton, self._node(role, each), each.ordinals)
-            for role, each in zip(self._roles, strands, strict=True)
-        ]
+        standing_at = [self._standing_at(role, each) for role, each in zip(self._roles, strands, strict=True)]
         self._forget_received(state)
-        if self._words is None and self._rings.turn(state, len(self._seen)):
+        if self._words is None and self._rings.turn(state, len(self._visited)):
             self._forget_received(state)
         order, control = state.order, state.control(standing_at)
-        self._behind.setdefault(control, set()).add(state.parent)
+        self._visited.note_way(control, state.parent)
         state.parent = control
-        if (old := self._seen.get(control)) is not None:
-            if order.covered_by(old):
-                return [state] if self._settle(state, state.withheld) else []
-            order.weaken(old)
-        self._seen[control] = order.copy()
-        self.visits += 1
-        if len(self._seen) > _MOST_STATES or self.visits > _MOST_VISITS or self._effort.is_over:
+        if not self._visited.add(control, order):
+            return [state] if self._settle(state, state.withheld) else []
+        if len(self._visited) > _MOST_STATES or self._effort.is_over:
             raise _StuckError(Failure("more states than are explored", asking, -1))
         _check_left_behind(self._roles, strands, asking)
-        role, strand = self._roles[asking], strands[asking]
+        self._visited.wait(control, (state, asking))
+        return []
+
+    def _go_on(self, state: _State, asking: int) -> list[_State]:
+        """Return the states behind the answers to a question."""
+        self.visits += 1
+        if self.visits > _MOST_VISITS:
+            raise _StuckError(Failure("more states than are explored", asking, -1))
+        role, strand, order = self._roles[asking], state.strands[asking], state.order
         node = self._node(role, strand)
         found: list[_State] = []
         for truth in (False, True):
@@ -338,11 +334,14 @@ class Exploration:
             return role.variables.truth(node.number, strand.env)
         return state.decisions.answer(role.automaton, node, strand.ordinals, number, strand.env)
 
+    def _standing_at(self, role: Role, strand: _Strand) -> tuple[int, Node, Ordinals] | None:
+        return None if strand.ended else (role.automaton, self._node(role, strand), strand.ordinals)
+
     def _node(self, role: Role, strand: _Strand) -> Node:
         return self._automata[role.automaton].nodes[strand.node]
 
     def _run(self, state: _State) -> int:
-        """Let all strands go on as far as they come; return one that asks, else `_ENDED` or `_IMPOSSIBLE`."""
+        """Let all strands go on as far as they come; return one that asks, else `ENDED` or `IMPOSSIBLE`."""
         strands, order = state.strands, state.order
         asking: set[int] = set()
         stops = Stops(order)
@@ -357,14 +356,14 @@ class Exploration:
                             asking.add(number)
                         moved |= self.steps != before
                         stops.note(number)
-            if not self._settle(state, self._to_settle(state, asking)):
+            if not self._settle(state, _to_settle(state, asking, self._roles, self._coming)):
                 break
         self._tell_words(state)
         if asking:
             return min(asking, key=lambda number: (strands[number].answers, number))
         left = [number for number, strand in enumerate(strands) if not strand.ended]
         if any(_is_at(self._polls, self._roles[number], strands[number]) for number in left):
-            return _IMPOSSIBLE  # no run comes here: a poll cannot find a phase complete that never is
+            return IMPOSSIBLE  # no run comes here: a poll cannot find a phase complete that never is
         if left:
             stuck = strands[left[0]]
             point = self._roles[left[0]].step(stuck.node, stuck.env).actions[stuck.index].point
@@ -372,21 +371,7 @@ class Exploration:
         failure = order.finish()
         if failure is not None:
             raise _StuckError(failure)
-        return _ENDED
-
-    def _to_settle(self, state: _State, asking: Collection[int]) -> tuple[int, ...]:
-        """Return the mbarriers whose phases end now if the host says so: not those that more copies may come for.
-
-        Phases that nothing else is left to happen before end all the same: see `_visit`.
-        """
-        found = state.order.to_settle()
-        coming: Bits = 0
-        for number, strand in enumerate(state.strands) if found and asking else ():
-            if number in asking or not (strand.ended or state.order.is_awaiting(number)):
-                step = self._roles[number].step(strand.node, strand.env)
-                coming |= self._coming.to(number, step, strand.index)
-        state.withheld = tuple(each for each in found if coming >> each & 1)
-        return tuple(each for each in found if not coming >> each & 1)
+        return ENDED
 
     def _settle(self, state: _State, barriers: tuple[int, ...]) -> bool:
         """End phases as the host says; tell whether there are any."""

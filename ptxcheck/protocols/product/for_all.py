@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, product
-from math import prod
+from math import lcm, prod
 
 from ...launch import GivenValue
 from ...terms.effort import Effort, OutOfEffortError, Work
@@ -66,6 +66,8 @@ _AHEAD = 4
 """How much more one of several cases may take than its share of the effort: with more, all together take too much."""
 _FIRST_CASES, _MORE = 2, 3
 """Cases that tell what the others will take, and how much more effort there is then, if that is enough for all."""
+_OF_TOLD = 0.5
+"""What of the effort that is left may go into an exploration in which rounds tell residues."""
 _MOST_RESIDUES = 16
 """Cases that numbers of the host are told apart in by their residues."""
 
@@ -180,6 +182,10 @@ def _explored(kernel: _Kernel, *, takes_sizes: bool) -> tuple[Shown | Open, bool
             takes_some |= bool(kept.sizes or kept.signs)
             found = again if isinstance(again, Shown) else found
     if isinstance(found, Open) and kept.residues.asked:
+        told, takes_more = _with_told_residues(kernel, kept, takes_sizes=takes_sizes)
+        if isinstance(told, Shown):
+            return told, takes_some or takes_more
+        takes_some |= takes_more
         by_residue, takes_more = _for_each_residue(kernel, kept, takes_sizes=takes_sizes)
         return by_residue or found, takes_some or takes_more
     return found, takes_some
@@ -189,12 +195,29 @@ def _kept(
     takes_sizes: bool,
     points: Collection[int] = (),
     residues: Mapping[Atom, Residue] | None = None,
+    told: Mapping[Atom, int] | None = None,
     *,
     follows: bool = False,
 ) -> Kept:
     words, received = HandedWords(set(points)), ReceivedReads(follows)
     sizes = dict[Atom, int]() if takes_sizes else None
-    return Kept(sizes=sizes, residues=KnownResidues(residues), words=words, received=received)
+    return Kept(sizes=sizes, residues=KnownResidues(residues, told), words=words, received=received)
+
+
+def _with_told_residues(kernel: _Kernel, before: Kept, *, takes_sizes: bool) -> tuple[Shown | Open, bool]:
+    """Explore a kernel where rounds tell the residues that were asked for (`told_rests`).
+
+    And tell whether sizes were taken not to be negative.
+    """
+    asked, takes_some = combined(before.residues.asked), False
+    while True:
+        kept = _kept(takes_sizes, before.words.points, None, asked, follows=before.received.follows)
+        found = kernel.with_share(_OF_TOLD).explored(kept)
+        takes_some |= bool(kept.sizes or kept.signs)
+        more = combined({**asked, **{n: lcm(m, asked.get(n, 1)) for n, m in kept.residues.asked.items()}})
+        if isinstance(found, Shown) or more == asked:
+            return found, takes_some
+        asked = more
 
 
 def _for_each_residue(
@@ -305,6 +328,8 @@ class _Kernel:
             return Open(_TOO_MUCH, -1)
         except RecursionError:
             return Open("a value is computed in too many steps to be followed", -1)
+        if kept.counts_again(cfg) and prod(kept.residues.told.values()) <= _MOST_RESIDUES:
+            return Open("each residue is explored apart", -1)  # as many states, and fewer that are alike
         roles = with_observers(cfg, with_settled_loads(cfg, made))
         fewer = roles if kept.words.points else by_symmetry(roles)
         found = self._explored_with(kept, automata, fewer)

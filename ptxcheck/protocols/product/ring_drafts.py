@@ -16,6 +16,7 @@ from collections.abc import Iterator, Sequence
 
 from ...terms.effort import Effort, Work
 from ..automata.environments import Component
+from ..automata.told_rests import counts_rounds
 from .ring_steps import Draft, Key, Pairs, RingSteps, Row, Site
 
 _MOST_NEXT = 4
@@ -39,7 +40,7 @@ class RingDrafts:
     def of(self, site: Site) -> Iterator[Draft]:
         """Yield turns that move what actions at a site depend on to what that is a round later."""
         row = self._rows[site][-1]
-        for later in self._next_rows(site, row):
+        for later in (*self._next_rows(site, row), *self._elsewhere(site, row)):
             draft = self._extended(Draft(), site, row, later)
             if draft is not None:
                 yield self._completed(draft)
@@ -98,6 +99,23 @@ class RingDrafts:
                 else:
                     waiting.append((target, then))
         return found
+
+    def _elsewhere(self, site: Site, row: Row) -> list[Row]:
+        """Return the numbers closest to some with which a strand has come as many rounds to the same site."""
+        (number, component), node = site
+        variables = self._steps.roles[number].variables
+        counts = [counts_rounds(name) for name in variables.own(node, component)]
+        if not any(counts):
+            return []
+        found = [
+            other
+            for other in self._rows[site]
+            if other != row
+            and all(a == b for a, b, is_count in zip(row, other, counts, strict=True) if is_count)
+        ]
+        return sorted(found, key=lambda other: sum(abs(a - b) for a, b in zip(row, other, strict=True)))[
+            :_MOST_NEXT
+        ]
 
     def _pairs(self, key: Key, found: Pairs, home: int, one: Row, other: Row) -> Pairs | None:
         """Return what follows from one pair of numbers, and others; None where it contradicts itself."""

@@ -71,12 +71,16 @@ class RingTurns:
             if site in done or self._effort.is_over or tried[of_variables] >= _MOST_TRIED:
                 continue
             tried[of_variables] += 1
+            found: list[Turn] = []
             for draft in self._drafts.of(site):
                 done |= {each for each in self._drafts.sites if draft.has(each)}
                 turn = self._turn(draft)
                 if turn is not None:
-                    yield turn
-                    break
+                    found.append(turn)
+                    if turn.moves_barriers:
+                        break
+            if found:  # one that flips phases alone is made from one that moves all
+                yield found[-1] if found[-1].moves_barriers else found[0]
 
     def _turn(self, draft: Draft) -> Turn | None:
         """Return a turn; None where what strands do is not the same behind it."""

@@ -104,6 +104,11 @@ class Turn:
     """For each place of values that threads hand to each other the other one."""
     strands: tuple[Moves, ...]
 
+    @property
+    def moves_barriers(self) -> bool:
+        """Tell whether it is more than other phases of the same mbarriers."""
+        return self.barriers != tuple(range(len(self.barriers)))
+
     def moves_all(self, state: State) -> bool:
         """Tell whether all that a state names has a counterpart."""
         normalise(state)

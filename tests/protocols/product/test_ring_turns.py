@@ -73,9 +73,9 @@ def test_broken_rings_are_not_shown(name: str) -> None:
 )
 def test_turns_and_runs_commute(name: str, with_variables: pytest.MonkeyPatch) -> None:
     checked = 0
-    visit = Exploration._visit
+    come = Exploration._come
 
-    def visited(self: Exploration, state: _State) -> list[_State]:
+    def coming(self: Exploration, state: _State) -> list[_State]:
         nonlocal checked
         for powers in self._rings.powers or ():
             one, other = state.copy(), state.copy()
@@ -84,9 +84,9 @@ def test_turns_and_runs_commute(name: str, with_variables: pytest.MonkeyPatch) -
                 assert turned(one, powers[0])
                 assert _text(one) == _text(other)
                 checked += 1
-        return visit(self, state)
+        return come(self, state)
 
-    with_variables.setattr(Exploration, "_visit", visited)
+    with_variables.setattr(Exploration, "_come", coming)
     assert isinstance(shown(name), Shown)
     assert checked
 

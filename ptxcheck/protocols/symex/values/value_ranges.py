@@ -70,13 +70,15 @@ def _converted(target: str, source: str) -> Interval | None:
 
 
 def _shifted(value: tuple[object, ...]) -> Interval | None:
-    """Return the interval of what is shifted to the right, by which number of bits ever; None for anything else."""
+    """Return the interval of what is shifted to the right, or left over from a division; None for anything else."""
     match value:
         case (Kind.SAR, _, int(bits), int(width)) if 0 <= bits < width:
             half = 1 << (width - 1 - bits)
             return -half, half - 1
         case (Kind.SHR, _, int(bits), int(width)) if 0 < bits < width:
             return 0, (1 << (width - bits)) - 1
+        case (Kind.REM, _, int(divisor), _, 0) if divisor > 0:
+            return 0, divisor - 1
         case _:
             return None
 

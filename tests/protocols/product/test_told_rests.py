@@ -1,0 +1,98 @@
+"""A ring that is left where a number of the host says, behind a loop that has counted to it: the rounds tell where."""
+
+from __future__ import annotations
+
+import pytest
+
+from benchmarks.mutation.judge import launched
+from ptxcheck.protocols.product import for_all
+from ptxcheck.protocols.product.for_all import Open, Shown
+from ptxcheck.protocols.verify import shown_for_every_count
+from ptxcheck.source import Source
+from tests.protocols.machine_runs import kernel
+
+TAIL = """
+mul.hi.u32 %r20, %r3, 0xaaaaaaab; shr.u32 %r20, %r20, 1; and.b32 %r22, %r20, 1; xor.b32 %r12, %r22, 1;
+mul.lo.u32 %r20, %r20, 3; sub.u32 %r10, %r3, %r20;
+"""
+"""Where the loader stands behind n rounds: stage %r10 of 3, and phase %r12."""
+WAIT = """
+shl.b32 %r16, %r10, 3; add.u32 %r16, %r16, %r1;
+LAST{each}: mbarrier.try_wait.parity.shared::cta.b64 %p8, [%r16+24], %r12; @!%p8 bra LAST{each};
+add.u32 %r10, %r10, 1; setp.eq.u32 %p9, %r10, 3; selp.u32 %r17, 1, 0, %p9; xor.b32 %r12, %r12, %r17;
+selp.u32 %r10, 0, %r10, %p9;
+"""
+TEXT = """
+mov.u32 %r1, smem; mov.u32 %r2, %tid.x; ld.param.u32 %r3, [n];
+setp.ne.u32 %p1, %r2, 0; @%p1 bra READY;
+mbarrier.init.shared.b64 [%r1], 1; mbarrier.init.shared.b64 [%r1+8], 1; mbarrier.init.shared.b64 [%r1+16], 1;
+mbarrier.init.shared.b64 [%r1+24], 1; mbarrier.init.shared.b64 [%r1+32], 1; mbarrier.init.shared.b64 [%r1+40], 1;
+READY: bar.sync 0;
+and.b32 %r6, %r2, 31; setp.ne.u32 %p1, %r6, 0; @%p1 bra DONE;
+mov.u32 %r13, 0; mov.u32 %r15, %r3; setp.ge.u32 %p2, %r2, 32; @%p2 bra CONSUMER;
+mov.u32 %r14, 1; setp.lt.s32 %p4, %r3, 1; @%p4 bra FILLED;
+NEXT: shl.b32 %r16, %r13, 3; add.u32 %r16, %r16, %r1;
+EMPTY: mbarrier.try_wait.parity.shared::cta.b64 %p8, [%r16+24], %r14; @!%p8 bra EMPTY;
+st.shared.u32 [%r16+64], %r15; mbarrier.arrive.shared::cta.b64 _, [%r16];
+add.u32 %r13, %r13, 1; setp.eq.u32 %p9, %r13, 3; selp.u32 %r17, 1, 0, %p9; xor.b32 %r14, %r14, %r17;
+selp.u32 %r13, 0, %r13, %p9; add.s32 %r15, %r15, -1; setp.gt.s32 %p10, %r15, 0; @%p10 bra NEXT;
+FILLED: {tail}
+bra DONE;
+CONSUMER: mov.u32 %r14, 0; setp.lt.s32 %p4, %r3, 1; @%p4 bra DONE;
+AGAIN: shl.b32 %r16, %r13, 3; add.u32 %r16, %r16, %r1;
+FULL: mbarrier.try_wait.parity.shared::cta.b64 %p8, [%r16], %r14; @!%p8 bra FULL;
+ld.shared.u32 %r18, [%r16+64]; mbarrier.arrive.shared::cta.b64 _, [%r16+24];
+add.u32 %r13, %r13, 1; setp.eq.u32 %p9, %r13, 3; selp.u32 %r17, 1, 0, %p9; xor.b32 %r14, %r14, %r17;
+selp.u32 %r13, 0, %r13, %p9; add.s32 %r15, %r15, -1; setp.gt.s32 %p10, %r15, 0; @%p10 bra AGAIN;
+DONE:
+"""
+
+
+def shown(tail: str, waits: int = 3, changes: dict[str, str] | None = None) -> Shown | Open:
+    body = TEXT.format(tail=tail + "".join(WAIT.format(each=each) for each in range(waits)))
+    for old, new in (changes or {}).items():
+        assert old in body
+        body = body.replace(old, new)
+    text = kernel(body, threads=64)
+    return shown_for_every_count(*launched(Source("told.ptx", text), "k"), seconds=6.0)
+
+
+@pytest.fixture
+def one_exploration(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No residue is explored apart."""
+    monkeypatch.setattr(for_all, "_MOST_RESIDUES", 0)
+
+
+@pytest.mark.usefixtures("one_exploration")
+def test_a_loader_waits_behind_its_last_round_for_all_stages() -> None:
+    found = shown(TAIL)
+    assert isinstance(found, Shown)
+    assert "n is not negative" in {each.text for each in found.assumptions}
+
+
+@pytest.mark.usefixtures("one_exploration")
+def test_a_loader_whose_first_round_stands_in_front_of_its_loop() -> None:
+    """The loop counts to n - 1 then."""
+    first = """
+st.shared.u32 [%r1+64], %r15; mbarrier.arrive.shared::cta.b64 _, [%r1]; mov.u32 %r13, 1; add.s32 %r15, %r15, -1;
+setp.lt.s32 %p4, %r15, 1; @%p4 bra FILLED;
+NEXT: shl"""
+    assert isinstance(shown(TAIL, changes={"NEXT: shl": first}), Shown)
+
+
+WRONG = {
+    "one round more": {"sub.u32 %r10, %r3, %r20;": "sub.u32 %r10, %r3, %r20; add.u32 %r10, %r10, 1;"},
+    "the other phase": {"xor.b32 %r12, %r22, 1;": "mov.u32 %r12, %r22;"},
+    "a phase that stays": {"xor.b32 %r12, %r22, 1;": "mov.u32 %r12, 1;"},
+    "another divisor": {"mul.lo.u32 %r20, %r20, 3;": "mul.lo.u32 %r20, %r20, 2;"},
+    "counted to less": {"mov.u32 %r15, %r3; setp.ge": "add.s32 %r15, %r3, -1; setp.ge"},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_nothing_is_shown_where_they_stand_apart(name: str) -> None:
+    assert isinstance(shown(TAIL, changes=WRONG[name]), Open)
+
+
+def test_nothing_is_shown_of_a_wait_for_a_stage_that_nobody_frees() -> None:
+    assert isinstance(shown(TAIL, waits=4), Open)

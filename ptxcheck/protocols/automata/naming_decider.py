@@ -83,7 +83,12 @@ class NamingDecider:
     ) -> None:
         self.residues = residues or KnownResidues()
         self._sizes = TakenSizes(sizes, set[Atom]() if signs is None else signs)
-        self.told = ToldNumbers(self.residues, self._plain, self.answer, self._sizes.has)
+        self.told = ToldNumbers(
+            self.residues,
+            self._plain,
+            self.answer,
+            lambda form: self._sizes.takes(form, self._point, self._assume),
+        )
         self.speculative = 0
         self.turns: dict[int, int] = {}
         self.answers: dict[Form, bool] = {}
@@ -132,7 +137,7 @@ class NamingDecider:
         known = self.known(value, threads, point)
         if known is None:
             self._ask_signs(value, threads, point)
-            stated = self._with_choices_made(self._stated(value), point)
+            stated = self.made(self._stated(value), point)
             known = self.known(stated, threads, point)
             value = stated if isinstance(stated, Form) else value
         if known is None and value.differs and narrowed(value, threads, self._threads) is None:
@@ -164,10 +169,6 @@ class NamingDecider:
         """Return what is known of a predicate that is one for all threads."""
         return self._answer(truth, self._point)
 
-    def made(self, value: Value) -> Value:
-        """Return a value with those choices made that the answers decide."""
-        return self._with_choices_made(value, self._point)
-
     def _stated(self, value: Value) -> Value:
         """Return a value with numbers for the bits that are known."""
         if self._assume is not None and self.residues.takes_for_natural(value, self._sign):
@@ -182,7 +183,7 @@ class NamingDecider:
         negative = _is_negative(form)
         return self.answers.get(negative) if isinstance(negative, Form) else None
 
-    def _with_choices_made(self, value: Value, point: int) -> Value:
+    def made(self, value: Value, point: int) -> Value:
         """Return a value with those choices made that the answers decide, if it is asked about them."""
         if not self.answers or not isinstance(value, Form):
             return value
@@ -232,7 +233,7 @@ class NamingDecider:
             answer = self._answer(truth, point)
             if answer is not None or (keeps_variables and is_of_variables(truth)):
                 return answer
-            made = self._with_choices_made(truth, point)
+            made = self.made(truth, point)
             answer = bool(made & 1) if isinstance(made, int) else None
             if answer is None and isinstance(made, Form):
                 answer = self._answer(made, point)

@@ -38,6 +38,13 @@ class TakenSizes:
             self.signs |= names
         return self.sizes is not None
 
+    def takes(self, form: Form, point: int, assume: Assume | None) -> bool:
+        """Tell whether a number is not negative, and note where that is taken for granted."""
+        found = self.has(form)
+        if found:
+            self.note(form, point, assume)
+        return found
+
     def note(self, form: Form, point: int, assume: Assume | None) -> None:
         """Note that a number was taken not to be negative, where that is not known."""
         if self.sizes is None or is_never_negative(form):

@@ -5,7 +5,8 @@ reason why it stays unknown.
 
 Argument: where rounds may have told a number (`told_rests`), it is asked whether they have, which variables answer.
 Else the number was not counted to: of a size it is asked whether it is one of the first few numbers. A size that is
-below a number which is no larger than the modulus is its residue: where that is larger, no run has that answer.
+below a number which is no larger than the modulus is its residue: where that is larger, no run has that answer. Of a
+negative number none of that is true.
 
 Not covered: larger numbers to which no loop has counted.
 """
@@ -51,14 +52,15 @@ class ToldNumbers:
     answer: Callable[[Form], bool | None]
     """Tells what is known of a predicate."""
     is_size: Callable[[Form], bool]
+    """Tells whether a number is not negative, and notes where that is taken for granted."""
 
     def first_number(self, number: Atom) -> int | None:
         """Return a size that answers have found to be one of the first few numbers."""
-        for each in range(MOST_FIRST):
-            answer = self.answer(is_below(number, each + 1))
-            if answer is None or answer:
-                return each if answer else None
-        return None
+        known = [self.answer(is_below(number, each + 1)) for each in range(MOST_FIRST)]
+        first = known.index(True) if True in known else None
+        if first is None or None in known[:first] or not self.is_size(Form(((number, 1),))):
+            return None
+        return first
 
     def least(self, number: Atom) -> int:
         """Return what answers say that a size is at least, up to one of the first few numbers."""
@@ -77,7 +79,7 @@ class ToldNumbers:
         bound = condition.bound - condition.form.constant
         if rest is None or others or factor != 1 or condition.relation != "lt":
             return None
-        if not 0 < bound <= self.residues.told[number]:
+        if not 0 < bound <= self.residues.told[number] or not self.is_size(Form(((number, 1),))):
             return None
         found = compare(".lo", rest, bound, _WORD, signed_operands=False)
         return found if isinstance(found, Form) else None

@@ -128,7 +128,7 @@ class ToldRests:
             is_negative = lanes.compare(".lt", bounding.number, 0, _WORD, signed_operands=True)
             is_open = isinstance(is_negative, Form) and decider.answer(is_negative) is None
             return is_negative if is_open and isinstance(is_negative, Form) else None
-        few = self._is_below(edge, branch)
+        few = self._is_below(edge, branch, decider)
         if few is None:
             return None
         number, bound = few
@@ -144,7 +144,7 @@ class ToldRests:
             is_negative = lanes.compare(".lt", bounding.number, 0, _WORD, signed_operands=True)
             known = decider.answer(is_negative) if isinstance(is_negative, Form) else bool(is_negative)
             return contents if known else self._counted(bounding, contents)
-        few = self._is_below(edge, branch)
+        few = self._is_below(edge, branch, decider)
         if few is None:
             return contents
         number, bound = few
@@ -179,8 +179,8 @@ class ToldRests:
         ]
         return {**contents, rest_of(number): rest} if rest else contents
 
-    def _is_below(self, edge: Edge, branch: Form | None) -> tuple[Atom, int] | None:
-        """Return of which number an edge tells that it is one of the first few, and below which."""
+    def _is_below(self, edge: Edge, branch: Form | None, decider: NamingDecider) -> tuple[Atom, int] | None:
+        """Return of which size an edge tells that it is one of the first few numbers, and below which."""
         if not self.kept.counting or branch is None or edge.guard is None:
             return None
         condition, positive = condition_of(branch)
@@ -192,14 +192,15 @@ class ToldRests:
         if number not in self.kept.counting.values() or (factor, holds) not in ((1, True), (-1, False)):
             return None
         bound = bound if holds else 1 - bound
-        return (number, bound) if 0 < bound <= MOST_FIRST else None
+        is_few = 0 < bound <= MOST_FIRST and decider.told.is_size(Form(((number, 1),)))
+        return (number, bound) if is_few else None
 
     def _telling(self, edge: Edge, branch: Form | None, decider: NamingDecider) -> Bounding | None:
         told = self.kept.residues.told
         bounding = self.exits.bounding(edge, branch) if told else None
         if bounding is None or bounding.scale != 1 or self.kept.modulus != 1:
             return None
-        counted_to = decider.made(bounding.number)
+        counted_to = decider.made(bounding.number, -1)
         if not isinstance(counted_to, Form):
             return None
         bounding = replace(bounding, number=counted_to)

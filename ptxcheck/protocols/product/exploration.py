@@ -56,6 +56,8 @@ _STRANDS_OF_STATE = 8
 _MOST_SILENT = 100_000
 _NOT_FOR_EVER = -3
 """Where a poll has found nothing though its phase is over: it does not do so for ever."""
+_TOO_MUCH = "states take more than their share of the effort"
+_TOO_MANY = "more states than are explored"
 _WAITS = "threads wait for ever"
 _LEFT_BEHIND = "threads wait while others make more rounds than are followed"
 _NO_END = "threads may go on for ever"
@@ -282,7 +284,8 @@ class Exploration:
         if not self._visited.add(control, order):
             return [state] if self._settle(state, state.withheld) else []
         if len(self._visited) > _MOST_STATES or self._effort.is_over:
-            raise _StuckError(Failure("more states than are explored", asking, -1))
+            reason = _TOO_MUCH if self._effort.is_over else _TOO_MANY
+            raise _StuckError(Failure(reason, asking, -1))
         _check_left_behind(self._roles, strands, asking)
         self._visited.wait(control, (state, asking))
         return []
@@ -291,7 +294,7 @@ class Exploration:
         """Return the states behind the answers to a question."""
         self.visits += 1
         if self.visits > _MOST_VISITS:
-            raise _StuckError(Failure("more states than are explored", asking, -1))
+            raise _StuckError(Failure(_TOO_MANY, asking, -1))
         role, strand, order = self._roles[asking], state.strands[asking], state.order
         node = self._node(role, strand)
         found: list[_State] = []
@@ -457,7 +460,7 @@ class Exploration:
                 silent = 0
             self._effort.spend(Work.TRANSITION, len(actions))
             if self._effort.is_over:
-                raise _StuckError(Failure("more rounds than are followed, with nothing decided", number, -1))
+                raise _StuckError(Failure(_TOO_MUCH, number, -1))
             silent += 1
             if silent > _MOST_SILENT:
                 raise _StuckError(Failure("a loop that does nothing does not end", number, -1))

@@ -80,6 +80,25 @@ NEXT: shl"""
     assert isinstance(shown(TAIL, changes={"NEXT: shl": first}), Shown)
 
 
+MASKED = """
+shr.u32 %r20, %r3, 1; and.b32 %r22, %r20, 1; xor.b32 %r12, %r22, 1; and.b32 %r10, %r3, 1;
+"""
+"""The same for a ring of two stages: of a negative n the low bits are others."""
+OF_TWO = {
+    "setp.eq.u32 %p9, %r13, 3": "setp.eq.u32 %p9, %r13, 2",
+    "setp.eq.u32 %p9, %r10, 3": "setp.eq.u32 %p9, %r10, 2",
+}
+
+
+@pytest.mark.parametrize("most", [0, 16])
+def test_few_rounds_tell_a_size_alone(monkeypatch: pytest.MonkeyPatch, most: int) -> None:
+    """With n = -1 no round is made, and the loader waits for a stage that nobody frees."""
+    monkeypatch.setattr(for_all, "_MOST_RESIDUES", most)
+    found = shown(MASKED, waits=2, changes=OF_TWO)
+    assert isinstance(found, Shown)
+    assert "n is not negative" in {each.text for each in found.assumptions}
+
+
 WRONG = {
     "one round more": {"sub.u32 %r10, %r3, %r20;": "sub.u32 %r10, %r3, %r20; add.u32 %r10, %r10, 1;"},
     "the other phase": {"xor.b32 %r12, %r22, 1;": "mov.u32 %r12, %r22;"},

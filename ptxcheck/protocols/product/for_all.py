@@ -201,7 +201,14 @@ def _kept(
 ) -> Kept:
     words, received = HandedWords(set(points)), ReceivedReads(follows)
     sizes = dict[Atom, int]() if takes_sizes else None
-    return Kept(sizes=sizes, residues=KnownResidues(residues, told), words=words, received=received)
+    is_apart = prod((told or {}).values()) <= _MOST_RESIDUES  # as many states then, and fewer that are alike
+    return Kept(
+        sizes=sizes,
+        residues=KnownResidues(residues, told),
+        counts_once=is_apart,
+        words=words,
+        received=received,
+    )
 
 
 def _with_told_residues(kernel: _Kernel, before: Kept, *, takes_sizes: bool) -> tuple[Shown | Open, bool]:
@@ -328,8 +335,6 @@ class _Kernel:
             return Open(_TOO_MUCH, -1)
         except RecursionError:
             return Open("a value is computed in too many steps to be followed", -1)
-        if kept.counts_again(cfg) and prod(kept.residues.told.values()) <= _MOST_RESIDUES:
-            return Open("each residue is explored apart", -1)  # as many states, and fewer that are alike
         roles = with_observers(cfg, with_settled_loads(cfg, made))
         fewer = roles if kept.words.points else by_symmetry(roles)
         found = self._explored_with(kept, automata, fewer)

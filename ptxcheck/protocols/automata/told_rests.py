@@ -240,7 +240,7 @@ class ToldRests:
             return valuation
         here: dict[Atom, int | Form] = {}
         first: dict[Register, list[Piece]] = {}
-        residues.unless = {}
+        residues.here, residues.unless = {}, {}
         for number, modulus in residues.told.items():
             pieces = valuation.get(rest_of(number), ())
             value = pieces[0][1] if len(pieces) == 1 and pieces[0][0] == threads else modulus

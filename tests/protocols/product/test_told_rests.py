@@ -99,6 +99,15 @@ def test_few_rounds_tell_a_size_alone(monkeypatch: pytest.MonkeyPatch, most: int
     assert "n is not negative" in {each.text for each in found.assumptions}
 
 
+@pytest.mark.parametrize(
+    "counted", ["add.s32 %r3, %r3, -4; shr.s32 %r3, %r3, 1;", "mul.lo.u32 %r3, %r3, %r4;"]
+)
+def test_a_computed_number_may_be_negative_for_sizes(counted: str) -> None:
+    """With n = 3 the first is -1; the product of sizes may wrap around."""
+    changes = {**OF_TWO, "ld.param.u32 %r3, [n];": f"ld.param.u32 %r3, [n]; ld.param.u32 %r4, [m]; {counted}"}
+    assert isinstance(shown(MASKED, waits=2, changes=changes), Open)
+
+
 WRONG = {
     "one round more": {"sub.u32 %r10, %r3, %r20;": "sub.u32 %r10, %r3, %r20; add.u32 %r10, %r10, 1;"},
     "the other phase": {"xor.b32 %r12, %r22, 1;": "mov.u32 %r12, %r22;"},

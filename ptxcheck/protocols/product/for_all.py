@@ -182,10 +182,6 @@ def _explored(kernel: _Kernel, *, takes_sizes: bool) -> tuple[Shown | Open, bool
             takes_some |= bool(kept.sizes or kept.signs)
             found = again if isinstance(again, Shown) else found
     if isinstance(found, Open) and kept.residues.asked:
-        told, takes_more = _with_told_residues(kernel, kept, takes_sizes=takes_sizes)
-        if isinstance(told, Shown):
-            return told, takes_some or takes_more
-        takes_some |= takes_more
         by_residue, takes_more = _for_each_residue(kernel, kept, takes_sizes=takes_sizes)
         return by_residue or found, takes_some or takes_more
     return found, takes_some
@@ -211,12 +207,14 @@ def _kept(
     )
 
 
-def _with_told_residues(kernel: _Kernel, before: Kept, *, takes_sizes: bool) -> tuple[Shown | Open, bool]:
+def _with_told_residues(
+    kernel: _Kernel, before: Kept, asked: dict[Atom, int], *, takes_sizes: bool
+) -> tuple[Shown | Open, bool]:
     """Explore a kernel where rounds tell the residues that were asked for (`told_rests`).
 
     And tell whether sizes were taken not to be negative.
     """
-    asked, takes_some = combined(before.residues.asked), False
+    takes_some = False
     while True:
         kept = _kept(takes_sizes, before.words.points, None, asked, follows=before.received.follows)
         found = kernel.with_share(_OF_TOLD).explored(kept)
@@ -232,13 +230,15 @@ def _for_each_residue(
 ) -> tuple[Shown | Open | None, bool]:
     """Explore a kernel for each residue of the numbers of the host that were asked for.
 
-    None where those are too many to be told apart. And tell whether sizes were taken not to be negative.
+    Where the first one is shown, or they are too many, all of them together. None where nothing else is tried then.
+    And tell whether sizes were taken not to be negative.
     """
     asked = combined(before.residues.asked)
     takes_some = is_extended = False
     for _ in range(_MOST_REBUILDS):
         if prod(asked.values()) > _MOST_RESIDUES:
-            break
+            told, takes_more = _with_told_residues(kernel, before, asked, takes_sizes=takes_sizes)
+            return told if isinstance(told, Shown) else None, takes_some or takes_more
         shown: list[Shown] = []
         count, before_all = prod(asked.values()), kernel.effort.spent
         for residues in _residues_of(asked):
@@ -248,6 +248,13 @@ def _for_each_residue(
             if isinstance(found, Open):
                 break
             shown.append(found)
+            if len(shown) == 1:
+                spent = kernel.effort.spent
+                told, takes_more = _with_told_residues(kernel, before, asked, takes_sizes=takes_sizes)
+                takes_some |= takes_more
+                if isinstance(told, Shown):
+                    return told, takes_some
+                before_all += kernel.effort.spent - spent
             is_extended |= not is_extended and _extend(kernel.effort, before_all, len(shown), count)
         else:
             return _united(shown), takes_some

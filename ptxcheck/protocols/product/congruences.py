@@ -19,7 +19,7 @@ from ..automata.known_residues import Residue
 from ..automata.quotients import undivided, undivided_natural
 from ..symex.values.symbol import Atom
 from .intervals import Interval
-from .questions import Terms
+from .questions import Below, Terms
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,3 +76,9 @@ def congruence_of(terms: Terms, residues: Mapping[Atom, Residue]) -> Congruence 
             divisor * residue.modulus, divisor * residue.rest - offset, length=divisor, least=-offset
         )
     return None
+
+
+def comes_to_equal(asked: Below, residues: Mapping[Atom, Residue]) -> bool:
+    """Tell whether rounds count down one size, which is a multiple of their step, until nothing is left."""
+    congruence = congruence_of(asked.terms, residues) if asked.equal and len(asked.terms) == 1 else None
+    return congruence is not None and all(slope % congruence.modulus == 0 for _, slope in asked.slopes)

@@ -40,7 +40,7 @@ from ..symex.values.recurrent_arithmetic import COUNTED
 from ..symex.values.symbol import FROM_GLOBAL, Atom, Form, show_atom, stating_sizes
 from ..symex.values.trace import Assumption, AssumptionKey, NotFollowedError, Shape
 from ..symex.values.traversal import walk
-from .congruences import congruence_of
+from .congruences import comes_to_equal
 from .decisions import Questions
 from .exploration import Exploration, Explored
 from .observers import with_observers
@@ -479,7 +479,7 @@ def _of_questions(questions: Questions, residues: Mapping[Atom, Residue]) -> Ite
         if isinstance(asked, Below | Named | OfReceived) and node.question.truth.origin & FROM_GLOBAL:
             yield Assumption(AssumptionKind.GLOBAL_LOAD, _LOADS, point)
         is_wrapping = (
-            not (asked.is_plain or _comes_to_equal(asked, residues))
+            not (asked.is_plain or comes_to_equal(asked, residues))
             if isinstance(asked, Below) and asked.terms
             else isinstance(asked, Named | OfReceived) and any(map(_is_of_sum, walk(asked.truth.terms)))
         )
@@ -493,12 +493,6 @@ def _is_of_sum(comparison: Atom) -> bool:
         return False
     terms = comparison.inner[2 if comparison.inner_kind is Kind.CMP else 1]
     return len(terms) > 1 or abs(terms[0][1]) != 1  # type: ignore[arg-type,index]
-
-
-def _comes_to_equal(asked: Below, residues: Mapping[Atom, Residue]) -> bool:
-    """Tell whether rounds count down one size, which is a multiple of their step, until nothing is left."""
-    congruence = congruence_of(asked.terms, residues) if asked.equal and len(asked.terms) == 1 else None
-    return congruence is not None and all(slope % congruence.modulus == 0 for _, slope in asked.slopes)
 
 
 __all__ = ["Open", "Shown", "for_all"]

@@ -80,8 +80,8 @@ class Kept:
         variables = sum(map(len, self.variables.values())) + 2 * len(self.numbers)
         differing = sum(each.bit_count() for each in self.differing.values())
         words, received = self.words.size, len(self.received.points)
-        steps = len(self.steps) + 2 * len(self.unsteady)
-        return self.modulus, len(self.opened), widened, differing, words, received, variables, steps
+        steps, counting = len(self.steps) + 2 * len(self.unsteady), len(self.counting)
+        return self.modulus, len(self.opened), widened, differing, words, received, variables, steps, counting
 
     def is_counted_again(self, cfg: Cfg) -> bool:
         """Tell whether loops count to a number in each round of another one, though they are to do so once."""

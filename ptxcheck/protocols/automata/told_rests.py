@@ -1,14 +1,15 @@
 """What rounds tell of a number modulo another one: a loop that has counted to it was gone through so many times.
 
-Property: where `ToldRests.told` tells of a number of the host, that is that modulo `told[number]`, with
+Property: where `ToldRests.told` tells a value of a number of the host, it is the number modulo `told[number]`, with
 numbers for variables.
 
 Argument: a hidden register counts the rounds of a loop modulo m: it is a variable (`environments`), so that no node
 tells its numbers apart. Where rounds are left by a comparison of their ordinal with n + c, and n + c is not negative,
 the ordinal is n + c (`exit_values`): n is what was counted, less c. Where a size is below a small number, it is one of
-few, and asked for. A number of the host stays what it is; that is forgotten where a further round of a loop
-around begins, by the end of which it has been counted anew. So a ring that its loader counts, and that its readers
-compute from n, stands in one of finitely many places for all n.
+few, and asked for. A number of the host is one number for all threads, and stays what it is: what some threads have
+counted holds for all that go on with them. It is forgotten where a further round of a loop around begins, by the end of
+which it has been counted anew. So a ring that its loader counts, and that its readers compute from n, stands in one of
+finitely many places for all n. The modulus itself stands for nothing known.
 
 Not covered: loops that count otherwise than by one, or to a sum of several numbers; residues in front of a loop.
 """
@@ -35,8 +36,6 @@ from .valuations import Valuation
 from .variables import is_of_variables, register_of
 
 _WORD = 32
-
-
 _COUNTED_AGAIN = "rounds count to a number in each round of another loop"
 _ROUNDS, _REST = "rounds of the loop at", "rest of"
 
@@ -71,6 +70,15 @@ def _rest(value: Value, modulus: int) -> Value:
     return (
         value if _is_rest(value, modulus) else lanes.remainder(value, modulus, _WORD, signed_operands=False)
     )
+
+
+def _compared(relation: str, value: int | Form, bound: int, *, signed: bool) -> Form | bool:
+    found = lanes.compare(relation, value, bound, _WORD, signed_operands=signed)
+    return found if isinstance(found, Form) else bool(found)
+
+
+def _known(truth: Form | bool, decider: NamingDecider) -> bool | None:
+    return decider.answer(truth) if isinstance(truth, Form) else truth
 
 
 @dataclass(slots=True)
@@ -126,9 +134,12 @@ class ToldRests:
         """
         bounding = self._telling(edge, branch, decider)
         if bounding is not None:
-            is_negative = lanes.compare(".lt", bounding.number, 0, _WORD, signed_operands=True)
-            is_open = isinstance(is_negative, Form) and decider.answer(is_negative) is None
-            return is_negative if is_open and isinstance(is_negative, Form) else None
+            is_negative = _compared(".lt", bounding.number, 0, signed=True)
+            return (
+                is_negative
+                if isinstance(is_negative, Form) and _known(is_negative, decider) is None
+                else None
+            )
         few = self._is_below(edge, branch, decider)
         if few is None:
             return None
@@ -142,16 +153,13 @@ class ToldRests:
         """Return what registers hold behind an edge for which nothing is to be asked."""
         bounding = self._telling(edge, branch, decider)
         if bounding is not None:
-            is_negative = lanes.compare(".lt", bounding.number, 0, _WORD, signed_operands=True)
-            known = decider.answer(is_negative) if isinstance(is_negative, Form) else bool(is_negative)
-            return contents if known else self._counted(bounding, contents)
+            is_negative = _known(_compared(".lt", bounding.number, 0, signed=True), decider)
+            return contents if is_negative else self._counted(bounding, contents)
         few = self._is_below(edge, branch, decider)
         if few is None:
             return contents
         number, bound = few
-        found = next(
-            (n for n in range(bound) if n == bound - 1 or decider.answer(is_below(number, n + 1))), 0
-        )
+        found = next(n for n in range(bound) if n == bound - 1 or decider.answer(is_below(number, n + 1)))
         return {**contents, rest_of(number): [(threads, found % self.kept.residues.told[number])]}
 
     def check(self, block: int) -> None:
@@ -167,13 +175,6 @@ class ToldRests:
             if values:  # a number rather than a variable
                 found[rest_of(number)] = [(threads, min(values, key=lambda each: isinstance(each, Form)))]
         return {**contents, **found} if found else contents
-
-    def _is_nothing(self, value: int | Form, modulus: int) -> Form | bool:
-        """Return whether a register holds the modulus: it tells nothing then."""
-        if _is_rest(value, modulus):
-            return False
-        found = lanes.compare(".eq", value, modulus, _WORD, signed_operands=False)
-        return found if isinstance(found, Form) else bool(found)
 
     def _counted(self, bounding: Bounding, contents: Valuation) -> Valuation:
         ((number, _),) = bounding.number.terms
@@ -246,8 +247,8 @@ class ToldRests:
             value = pieces[0][1] if len(pieces) == 1 and pieces[0][0] == threads else modulus
             if not isinstance(value, int | Form) or not is_of_variables(value):
                 continue
-            is_nothing = self._is_nothing(value, modulus)
-            known = decider.answer(is_nothing) if isinstance(is_nothing, Form) else is_nothing
+            is_nothing = not _is_rest(value, modulus) and _compared(".eq", value, modulus, signed=False)
+            known = _known(is_nothing, decider)
             if known is None and isinstance(is_nothing, Form):
                 residues.unless[number] = is_nothing
             elif not known:

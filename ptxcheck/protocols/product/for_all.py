@@ -197,11 +197,10 @@ def _kept(
 ) -> Kept:
     words, received = HandedWords(set(points)), ReceivedReads(follows)
     sizes = dict[Atom, int]() if takes_sizes else None
-    is_apart = prod((told or {}).values()) <= _MOST_RESIDUES  # as many states then, and fewer that are alike
     return Kept(
         sizes=sizes,
         residues=KnownResidues(residues, told),
-        counts_once=is_apart,
+        counts_once=prod((told or {}).values()) <= _MOST_RESIDUES,  # apart, they take no more states
         words=words,
         received=received,
     )
@@ -215,14 +214,15 @@ def _with_told_residues(
     And tell whether sizes were taken not to be negative.
     """
     takes_some = False
-    while True:
+    for _ in range(_MOST_REBUILDS):
         kept = _kept(takes_sizes, before.words.points, None, asked, follows=before.received.follows)
         found = kernel.with_share(_OF_TOLD).explored(kept)
         takes_some |= bool(kept.sizes or kept.signs)
         more = combined({**asked, **{n: lcm(m, asked.get(n, 1)) for n, m in kept.residues.asked.items()}})
         if isinstance(found, Shown) or more == asked:
-            return found, takes_some
+            break
         asked = more
+    return found, takes_some
 
 
 def _for_each_residue(

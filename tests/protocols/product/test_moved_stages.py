@@ -14,6 +14,7 @@ from ptxcheck.protocols.verify import shown_for_every_count
 from ptxcheck.source import Source
 from ptxcheck.terms.effort import COST, UNITS_PER_SECOND, Effort, Work
 from tests.protocols.machine_runs import kernel
+from tests.protocols.product.three_stage_ring import FILLS, INITIALISED, TAKES
 
 STAGES = 3
 QUOTIENT = "mul.hi.u32 %r20, %r11, 0xaaaaaaab; shr.u32 %r20, %r20, 1;"
@@ -26,35 +27,20 @@ selp.u32 %r21, 1, 0, %p7; xor.b32 %r12, %r12, %r21;
 {label}: {quotient} mul.lo.u32 %r20, %r20, 3; sub.u32 %r10, %r11, %r20;
 """
 """`PipelineState::advance` of CUTLASS: stage %r10, phase %r12."""
-TEXT = """
+TEXT = f"""
 mov.u32 %r1, smem; mov.u32 %r2, %tid.x; ld.param.u32 %r3, [n]; ld.param.u32 %r4, [m]; mov.u32 %r5, 0;
-setp.ne.u32 %p1, %r2, 0; @%p1 bra READY;
-mbarrier.init.shared.b64 [%r1], 1; mbarrier.init.shared.b64 [%r1+8], 1; mbarrier.init.shared.b64 [%r1+16], 1;
-mbarrier.init.shared.b64 [%r1+24], 1; mbarrier.init.shared.b64 [%r1+32], 1; mbarrier.init.shared.b64 [%r1+40], 1;
-READY: bar.sync 0;
-and.b32 %r6, %r2, 31; setp.ne.u32 %p1, %r6, 0; @%p1 bra DONE;
-mov.u32 %r10, 0; setp.ge.u32 %p2, %r2, 32; @%p2 bra CONSUMER;
+{INITIALISED}mov.u32 %r10, 0; setp.ge.u32 %p2, %r2, 32; @%p2 bra CONSUMER;
 mov.u32 %r12, 1;
 FILL: setp.ge.s32 %p3, %r5, %r4; @%p3 bra DONE;
 mov.u32 %r13, %r10; mov.u32 %r14, %r12; mov.u32 %r15, %r3;
 setp.lt.s32 %p4, %r3, 1; @%p4 bra FILLED;
-NEXT: shl.b32 %r16, %r13, 3; add.u32 %r16, %r16, %r1;
-EMPTY: mbarrier.try_wait.parity.shared::cta.b64 %p8, [%r16+24], %r14; @!%p8 bra EMPTY;
-st.shared.u32 [%r16+64], %r15; mbarrier.arrive.shared::cta.b64 _, [%r16];
-add.u32 %r13, %r13, 1; setp.eq.u32 %p9, %r13, 3; selp.u32 %r17, 1, 0, %p9; xor.b32 %r14, %r14, %r17;
-selp.u32 %r13, 0, %r13, %p9; add.s32 %r15, %r15, -1; setp.gt.s32 %p10, %r15, 0; @%p10 bra NEXT;
-FILLED: {fill}
+{FILLS}FILLED: {{fill}}
 add.u32 %r5, %r5, 1; bra FILL;
 CONSUMER: mov.u32 %r12, 0;
 TAKE: setp.ge.s32 %p3, %r5, %r4; @%p3 bra DONE;
 mov.u32 %r13, %r10; mov.u32 %r14, %r12; mov.u32 %r15, %r3;
 setp.lt.s32 %p4, %r3, 1; @%p4 bra TAKEN;
-AGAIN: shl.b32 %r16, %r13, 3; add.u32 %r16, %r16, %r1;
-FULL: mbarrier.try_wait.parity.shared::cta.b64 %p8, [%r16], %r14; @!%p8 bra FULL;
-ld.shared.u32 %r18, [%r16+64]; mbarrier.arrive.shared::cta.b64 _, [%r16+24];
-add.u32 %r13, %r13, 1; setp.eq.u32 %p9, %r13, 3; selp.u32 %r17, 1, 0, %p9; xor.b32 %r14, %r14, %r17;
-selp.u32 %r13, 0, %r13, %p9; add.s32 %r15, %r15, -1; setp.gt.s32 %p10, %r15, 0; @%p10 bra AGAIN;
-TAKEN: {take}
+{TAKES}TAKEN: {{take}}
 add.u32 %r5, %r5, 1; bra TAKE;
 DONE:
 """

@@ -10,6 +10,7 @@ from ptxcheck.protocols.product.for_all import Open, Shown
 from ptxcheck.protocols.verify import shown_for_every_count
 from ptxcheck.source import Source
 from tests.protocols.machine_runs import kernel
+from tests.protocols.product.three_stage_ring import FILLS, INITIALISED, TAKES
 
 TAIL = """
 mul.hi.u32 %r20, %r3, 0xaaaaaaab; shr.u32 %r20, %r20, 1; and.b32 %r22, %r20, 1; xor.b32 %r12, %r22, 1;
@@ -22,29 +23,14 @@ LAST{each}: mbarrier.try_wait.parity.shared::cta.b64 %p8, [%r16+24], %r12; @!%p8
 add.u32 %r10, %r10, 1; setp.eq.u32 %p9, %r10, 3; selp.u32 %r17, 1, 0, %p9; xor.b32 %r12, %r12, %r17;
 selp.u32 %r10, 0, %r10, %p9;
 """
-TEXT = """
+TEXT = f"""
 mov.u32 %r1, smem; mov.u32 %r2, %tid.x; ld.param.u32 %r3, [n];
-setp.ne.u32 %p1, %r2, 0; @%p1 bra READY;
-mbarrier.init.shared.b64 [%r1], 1; mbarrier.init.shared.b64 [%r1+8], 1; mbarrier.init.shared.b64 [%r1+16], 1;
-mbarrier.init.shared.b64 [%r1+24], 1; mbarrier.init.shared.b64 [%r1+32], 1; mbarrier.init.shared.b64 [%r1+40], 1;
-READY: bar.sync 0;
-and.b32 %r6, %r2, 31; setp.ne.u32 %p1, %r6, 0; @%p1 bra DONE;
-mov.u32 %r13, 0; mov.u32 %r15, %r3; setp.ge.u32 %p2, %r2, 32; @%p2 bra CONSUMER;
+{INITIALISED}mov.u32 %r13, 0; mov.u32 %r15, %r3; setp.ge.u32 %p2, %r2, 32; @%p2 bra CONSUMER;
 mov.u32 %r14, 1; setp.lt.s32 %p4, %r3, 1; @%p4 bra FILLED;
-NEXT: shl.b32 %r16, %r13, 3; add.u32 %r16, %r16, %r1;
-EMPTY: mbarrier.try_wait.parity.shared::cta.b64 %p8, [%r16+24], %r14; @!%p8 bra EMPTY;
-st.shared.u32 [%r16+64], %r15; mbarrier.arrive.shared::cta.b64 _, [%r16];
-add.u32 %r13, %r13, 1; setp.eq.u32 %p9, %r13, 3; selp.u32 %r17, 1, 0, %p9; xor.b32 %r14, %r14, %r17;
-selp.u32 %r13, 0, %r13, %p9; add.s32 %r15, %r15, -1; setp.gt.s32 %p10, %r15, 0; @%p10 bra NEXT;
-FILLED: {tail}
+{FILLS}FILLED: {{tail}}
 bra DONE;
 CONSUMER: mov.u32 %r14, 0; setp.lt.s32 %p4, %r3, 1; @%p4 bra DONE;
-AGAIN: shl.b32 %r16, %r13, 3; add.u32 %r16, %r16, %r1;
-FULL: mbarrier.try_wait.parity.shared::cta.b64 %p8, [%r16], %r14; @!%p8 bra FULL;
-ld.shared.u32 %r18, [%r16+64]; mbarrier.arrive.shared::cta.b64 _, [%r16+24];
-add.u32 %r13, %r13, 1; setp.eq.u32 %p9, %r13, 3; selp.u32 %r17, 1, 0, %p9; xor.b32 %r14, %r14, %r17;
-selp.u32 %r13, 0, %r13, %p9; add.s32 %r15, %r15, -1; setp.gt.s32 %p10, %r15, 0; @%p10 bra AGAIN;
-DONE:
+{TAKES}DONE:
 """
 
 

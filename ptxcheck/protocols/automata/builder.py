@@ -124,7 +124,6 @@ class _Builder:
         start = Target()
         left = self._region(Come((start,), -1, self._cfg.graph.entry, everybody, {}, {}), stop=-1)
         assert not left
-        self._told.check(self._cfg.graph.entry)
         assumptions = self._cta.assumptions.all
         _check_beginning(start, assumptions, self._cfg.blocks[self._cfg.graph.entry].start)
         parents = {header: (self._heads.around(header)[:-1] or (-1,))[-1] for header in self._kept.opened}

@@ -17,22 +17,20 @@ that tell them apart.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from itertools import product
 from math import prod
-from typing import TypeAlias
 
 import numpy as np
 
 from ..symex.values.substitution import with_pins
 from ..symex.values.symbol import VARYING, Atom, Form, Value
 from ..symex.values.trace import OFFSETS, SHARED_WINDOW, Event, NotFollowedError
+from .likeness import Feasible, Followed, Likeness, Seen
 from .nodes import Node
-from .variables import LARGEST, NumbersNeededError, is_of_variables, variables_in
+from .variables import LARGEST, Component, Env, NumbersNeededError, is_of_variables, values_of, variables_in
 
-Env: TypeAlias = tuple[int, ...]
-"""Numbers of the variables that are live at a node, in their order."""
-Component: TypeAlias = int
 _MOST_NUMBERS = 256
 """Combinations of the variables of one component at one node: two stages with their phases, of 16 numbers each."""
 _MOST_VARIANTS = 256
@@ -52,9 +50,11 @@ class Variables:
         self._position = [{name: at for at, name in enumerate(live)} for live in self.live]
         self._moved: dict[tuple[int, int, Env], Env] = {}
         self._truths: dict[tuple[int, Env], bool] = {}
-        self._behind: dict[tuple[int, Component, Env], tuple[tuple[int, int, Env], ...]] = {}
+        self._behind: dict[tuple[int, Component, Env], tuple[Followed, ...]] = {}
         self._component = _components(nodes)
         self._numbers: dict[tuple[int, Component], set[tuple[tuple[Atom, int], ...]]] = {}
+        self._likeness: Likeness | None = None
+        self._choices: dict[tuple[int, Env], bool] = {}
         self._owned = [_by_component(live, self._component) for live in self.live]
         self._positions_of = [
             tuple(
@@ -65,6 +65,8 @@ class Variables:
         ]
         if self.live[entry]:
             raise NumbersNeededError(self.live[entry])
+        self._entry = entry
+        self._seen: dict[Component, Seen] = {}
         for component in sorted(set(self._component.values())):
             self._explore(component, entry)
 
@@ -72,6 +74,22 @@ class Variables:
     def are_any(self) -> bool:
         """Tell whether there are variables."""
         return bool(self._component)
+
+    def merged(self, feasible: Feasible) -> Variables:
+        """Return variables of which some numbers stand for all with which threads do the same from a node on."""
+        found = copy(self)
+        found._likeness = Likeness(self._nodes, self._entry, self._threads, self._seen, self.own, feasible)
+        found._moved, found._behind, found._choices = {}, {}, {}
+        return found
+
+    @property
+    def passed(self) -> frozenset[int]:
+        """Nodes at which it does not matter to be: nothing happens, and all that is behind them is alike."""
+        return frozenset() if self._likeness is None else self._likeness.passed
+
+    def is_reached(self, node: int) -> bool:
+        """Tell whether threads come to a node with some numbers, as far as each component tells."""
+        return self._likeness is None or self._likeness.is_reached(node)
 
     def moved(self, node: int, which: int, env: Env) -> Env:
         """Return the numbers behind an edge: the `which`-th target of a node."""
@@ -84,8 +102,25 @@ class Variables:
         if found is None:
             pins = dict(zip(self.live[node], env, strict=True))
             assigned = dict(target.assigned)
-            found = self._moved[key] = tuple(
-                self._number(assigned[name], pins, name) if name in assigned else pins[name] for name in live
+            found = self._moved[key] = self._standing_for(
+                target.node,
+                tuple(
+                    self._number(assigned[name], pins, name) if name in assigned else pins[name]
+                    for name in live
+                ),
+            )
+        return found
+
+    def is_choice(self, node: int, env: Env) -> bool:
+        """Tell whether it matters to what threads do which target of a node they go to."""
+        found = self._choices.get((node, env))
+        if found is None:
+            targets = self._nodes[node].targets
+            behind = [(each.node, self.moved(node, at, env)) for at, each in enumerate(targets)]
+            found = self._choices[node, env] = (
+                self._likeness is None
+                or any(each.begun is not None for each in targets)
+                or not self._likeness.are_alike([self._by_component(*each) for each in behind])
             )
         return found
 
@@ -129,14 +164,19 @@ class Variables:
         """Return the positions, among those that are live, of the variables that the events of a node depend on."""
         return tuple(self._position[node][name] for name in self._read[node])
 
-    def behind(self, node: int, component: Component, row: Env) -> tuple[tuple[int, int, Env], ...]:
+    def behind(self, node: int, component: Component, row: Env) -> tuple[Followed, ...]:
         """Return which edges threads may take with some numbers of a component: target, its node, the numbers there."""
         found = self._behind.get((node, component, row))
         if found is None:
-            found = self._behind[node, component, row] = tuple(self._followed(node, component, row))
+            likeness = self._likeness
+            found = self._behind[node, component, row] = tuple(
+                self._followed(node, component, row)
+                if likeness is None
+                else likeness.behind(node, component, row)
+            )
         return found
 
-    def _followed(self, node: int, component: Component, row: Env) -> Iterator[tuple[int, int, Env]]:
+    def _followed(self, node: int, component: Component, row: Env) -> Iterator[Followed]:
         pins = dict(zip(self.own(node, component), row, strict=True))
         for which in self._taken(self._nodes[node], component, pins):
             target = self._nodes[node].targets[which]
@@ -169,6 +209,22 @@ class Variables:
             event, operands={name: put_in(value) for name, value in event.operands.items()}, access=access
         )
 
+    def _by_component(self, node: int, env: Env) -> dict[Component, tuple[int, Env]]:
+        """Return a node with the numbers of each component there."""
+        at = dict(self._positions_of[node])
+        return {each: (node, tuple(env[position] for position in at.get(each, ()))) for each in self._seen}
+
+    def _standing_for(self, node: int, env: Env) -> Env:
+        """Return the numbers that stand for all with which threads do the same from a node on."""
+        if self._likeness is None:
+            return env
+        found = list(env)
+        for component, positions in self._positions_of[node]:
+            row = self._likeness.row(node, component, tuple(env[at] for at in positions))
+            for at, number in zip(positions, row, strict=True):
+                found[at] = number
+        return tuple(found)
+
     def _number(self, value: int | Form, pins: Mapping[Atom, int], *assigned: Atom) -> int:
         """Return the number that a value is, of a variable that is assigned. Raises NumbersNeededError."""
         found = with_pins(value, pins, self._threads) if isinstance(value, Form) else value
@@ -183,19 +239,23 @@ class Variables:
     def _explore(self, component: Component, entry: int) -> None:
         """Find the numbers that the variables of a component have, at each node."""
         waiting: list[tuple[int, Env]] = [(entry, ())]
-        seen: dict[int, set[Env]] = {entry: {()}}
+        seen: dict[tuple[int, Env], tuple[Followed, ...]] = {}
+        rows: dict[int, set[Env]] = {entry: {()}}
         while waiting:
             number, env = waiting.pop()
-            if env:
-                pins = zip(self.own(number, component), env, strict=True)
-                self._numbers.setdefault((number, component), set()).add(tuple(pins))
-            for _, target, then in self.behind(number, component, env):
-                known = seen.setdefault(target, set())
+            seen[number, env] = tuple(self._followed(number, component, env))
+            for _, target, then in seen[number, env]:
+                known = rows.setdefault(target, set())
                 if then not in known:
                     known.add(then)
                     waiting.append((target, then))
                     if len(known) > _MOST_NUMBERS:
                         raise NumbersNeededError(_varying_most(self.own(target, component), known))
+        self._seen[component] = seen
+        for number, env in seen:
+            if env:
+                pins = zip(self.own(number, component), env, strict=True)
+                self._numbers.setdefault((number, component), set()).add(tuple(pins))
 
     def _taken(self, node: Node, component: Component, pins: Mapping[Atom, int]) -> Sequence[int]:
         """Return which edges threads may take: both where a question is not about a component."""
@@ -224,12 +284,7 @@ def _varying_most(names: Sequence[Atom], numbers: Iterable[Env]) -> list[Atom]:
 
 def _read_by(node: Node) -> tuple[Atom, ...]:
     """Return the variables that the events of a node depend on."""
-    found: set[Atom] = set()
-    for event in node.events:
-        for value in event.operands.values():
-            found.update(variables_in(value))
-        if event.access is not None and event.access.address is not None:
-            found.update(variables_in(event.access.address))
+    found = {name for value in values_of(node.events) for name in variables_in(value)}
     return tuple(sorted(found, key=lambda name: name.digest))
 
 

@@ -64,8 +64,6 @@ class Kept:
     residues: KnownResidues = field(default_factory=KnownResidues)
     counting: dict[int, Atom] = field(default_factory=dict)
     """Numbers of the host to which the rounds of loops count: of these residues are told (`told_rests`)."""
-    counts_once: bool = False
-    """Whether nothing is followed where loops count to such a number in each round of another one."""
     words: HandedWords = field(default_factory=HandedWords)
     received: ReceivedReads = field(default_factory=ReceivedReads)
     variables: dict[int, set[Register]] = field(default_factory=dict)
@@ -82,15 +80,6 @@ class Kept:
         words, received = self.words.size, len(self.received.points)
         steps, counting = len(self.steps) + 2 * len(self.unsteady), len(self.counting)
         return self.modulus, len(self.opened), widened, differing, words, received, variables, steps, counting
-
-    def is_counted_again(self, cfg: Cfg) -> bool:
-        """Tell whether loops count to a number in each round of another one, though they are to do so once."""
-        return self.counts_once and not self.opened.isdisjoint(
-            loop.header
-            for header in self.counting
-            for loop in cfg.loops_around(header)
-            if loop.header != header
-        )
 
     def take_sizes(self, compared: Iterable[tuple[Atom, int]]) -> None:
         """Take parameters not to be negative, which are compared at a point, or note that some would be taken so."""

@@ -34,6 +34,10 @@ class Arrival(Enum):
     """It begins a further round of the loop whose header its target is."""
 
 
+Begun: TypeAlias = tuple[Arrival, int]
+"""How a loop is entered or repeated, and the node behind the edge."""
+
+
 @dataclass(frozen=True, slots=True)
 class Question:
     """A predicate that the values of a role do not decide."""
@@ -52,6 +56,11 @@ class Target:
     arrival: Arrival = Arrival.KEEP
     assigned: tuple[Assigned, ...] = ()
     """Variables that get new numbers on the way, all at once."""
+
+    @property
+    def begun(self) -> Begun | None:
+        """The loop that is entered or repeated."""
+        return (self.arrival, self.node) if self.arrival in (Arrival.ENTER, Arrival.REPEAT) else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ from ..symex.values.kinds import Kind
 from ..symex.values.lane_arithmetic import condition_of
 from ..symex.values.register_file import Piece
 from ..symex.values.symbol import Atom, Form, Value
-from ..symex.values.trace import NotFollowedError, ThreadSet
+from ..symex.values.trace import ThreadSet
 from .exit_values import Bounding, ExitValues
 from .kept_loops import Kept, RestartError
 from .naming_decider import NamingDecider
@@ -36,7 +36,6 @@ from .valuations import Valuation
 from .variables import is_of_variables, register_of
 
 _WORD = 32
-_COUNTED_AGAIN = "rounds count to a number in each round of another loop"
 _ROUNDS, _REST = "rounds of the loop at", "rest of"
 
 
@@ -162,11 +161,6 @@ class ToldRests:
         found = next(n for n in range(bound) if n == bound - 1 or decider.answer(is_below(number, n + 1)))
         return {**contents, rest_of(number): [(threads, found % self.kept.residues.told[number])]}
 
-    def check(self, block: int) -> None:
-        """Check that loops count to a number once, if they are to. Raises NotFollowedError."""
-        if self.kept.is_counted_again(self.program.cfg):
-            raise NotFollowedError(_COUNTED_AGAIN, self.program.cfg.blocks[block].last)
-
     def spread(self, contents: Valuation, threads: ThreadSet) -> Valuation:
         """Let all threads that go on together know of a number what some of them have found."""
         found: dict[Register, list[Piece]] = {}
@@ -217,7 +211,6 @@ class ToldRests:
         header = bounding.loop.header
         if header not in self.kept.counting:
             self.kept.counting[header] = number
-            self.check(edge.source)
             self.kept.variables.setdefault(header, set()).add(rounds_of(header))
             raise RestartError
         if self.kept.counting[header] != number:

@@ -11,18 +11,22 @@ Not covered: which registers are variables: see `loop_heads`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TypeAlias
 
 from ...ir import Register
 from ..symex.values.kinds import Kind
 from ..symex.values.substitution import is_number_of
 from ..symex.values.symbol import VARYING, Atom, Form, Value
-from ..symex.values.trace import ThreadSet
+from ..symex.values.trace import Event, ThreadSet
 from ..symex.values.traversal import walk
 
 LARGEST = 1 << 31
 """Numbers of variables are below it: it is not known of larger ones whether they stand for negative numbers."""
+Env: TypeAlias = tuple[int, ...]
+"""Numbers of the variables that are live at a node, in their order."""
+Component: TypeAlias = int
+"""Variables that are computed from one another, or decide one branch."""
 Place: TypeAlias = tuple[int, str, str]
 """A block, and the name and the scope of a register."""
 
@@ -55,6 +59,14 @@ def variables_in(value: Value) -> tuple[Atom, ...]:
     if not isinstance(value, Form) or not value.origin & VARYING:
         return ()
     return tuple(name for name in walk(value.terms) if name.kind is Kind.VARIABLE)
+
+
+def values_of(events: Iterable[Event]) -> Iterator[Value]:
+    """Yield what some events are about."""
+    for event in events:
+        yield from event.operands.values()
+        if event.access is not None and event.access.address is not None:
+            yield event.access.address
 
 
 def behind(value: int | Form, assigned: Iterable[tuple[Atom, int | Form]]) -> int | Form | None:

@@ -27,6 +27,7 @@ from ..automata.known_residues import Residue
 from ..automata.nodes import Node
 from ..model.outcome import Flaw
 from ..symex.values.symbol import Atom
+from .alike_numbers import with_alike_numbers
 from .coming_copies import ComingCopies
 from .decisions import AskedAgainError, Decisions, Questions
 from .loop_nests import Ordinals, moved
@@ -205,8 +206,8 @@ class Exploration:
         self._words = words
         self._receiving = receiving
         self._automata = automata
-        self._roles = roles
         self.questions = Questions(automata, roles, residues or {}, given or Given())
+        roles = self._roles = with_alike_numbers(automata, roles, self.questions)
         self._repeated = RepeatedWaits(automata, roles, self.questions, effort)
         self._effort = effort
         self._coming = ComingCopies(roles, setup.number_of)
@@ -335,7 +336,10 @@ class Exploration:
             return found
         if isinstance(asked, OfVariables):
             return role.variables.truth(node.number, strand.env)
-        return state.decisions.answer(role.automaton, node, strand.ordinals, number, strand.env)
+        known = state.decisions.answer(role.automaton, node, strand.ordinals, number, strand.env)
+        if known is None and role.variables.are_any and not role.variables.is_choice(node.number, strand.env):
+            return False
+        return known
 
     def _standing_at(self, role: Role, strand: _Strand) -> tuple[int, Node, Ordinals] | None:
         return None if strand.ended else (role.automaton, self._node(role, strand), strand.ordinals)

@@ -200,7 +200,6 @@ def _kept(
     return Kept(
         sizes=sizes,
         residues=KnownResidues(residues, told),
-        counts_once=prod((told or {}).values()) <= _MOST_RESIDUES,  # apart, they take no more states
         words=words,
         received=received,
     )

@@ -16,6 +16,7 @@ from collections.abc import Iterator, Sequence
 
 from ...terms.effort import Effort, Work
 from ..automata.environments import Component
+from ..automata.nodes import Begun
 from ..automata.told_rests import counts_rounds
 from .ring_steps import Draft, Key, Pairs, RingSteps, Row, Site
 
@@ -126,7 +127,7 @@ class RingDrafts:
                 return None
             node, mine, its = waiting.pop()
             ways, others = list(self._behind(key, node, mine)), list(self._behind(key, node, its))
-            if [which for which, _, _ in ways] != [which for which, _, _ in others]:
+            if self._edges(key, node, ways) != self._edges(key, node, others):
                 return None
             for (_, target, then), (_, _, there) in zip(ways, others, strict=True):
                 known = found.setdefault(target, {})
@@ -137,6 +138,15 @@ class RingDrafts:
                     return None
         is_one_to_one = all(set(rows) == set(rows.values()) for rows in found.values())
         return found if is_one_to_one else None
+
+    def _edges(
+        self, key: Key, node: int, ways: Sequence[tuple[int, int, Row]]
+    ) -> list[tuple[int, int, Begun | None]]:
+        """Return where a strand goes by each answer, and which loops it enters or repeats."""
+        number, _ = key
+        targets = self._steps.by_node[number][node][0].node.targets
+        is_open = len(ways) > 1
+        return [(which if is_open else -1, target, targets[which].begun) for which, target, _ in ways]
 
     # -- what agrees with steps
 

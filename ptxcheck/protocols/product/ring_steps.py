@@ -97,7 +97,8 @@ class RingSteps:
         feasible = [feasible_edges(number, each, questions) for number, each in enumerate(automata)]
         self.edges = [
             {
-                node: feasible[role.automaton][node] & {which for _, _, which in steps[0].nexts}
+                node: feasible[role.automaton][node]
+                & {which for target, _, which in steps[0].nexts if role.variables.is_reached(target)}
                 for node, steps in own.items()
             }
             for role, own in zip(roles, self.by_node, strict=True)
@@ -109,6 +110,22 @@ class RingSteps:
         found = self._named.get(id(operation))
         if found is None:
             found = self._named[id(operation)] = named(operation)
+        return found
+
+    def targets(self, number: int, node: int) -> set[int]:
+        """Return where a strand may come to from a node, past those at which it does not matter to be."""
+        found: set[int] = set()
+        passed, waiting = set[int](), [node]
+        while waiting:
+            at = waiting.pop()
+            for target, _, which in self.by_node[number][at][0].nexts:
+                if which not in self.edges[number][at]:
+                    continue
+                if target not in self.roles[number].variables.passed:
+                    found.add(target)
+                elif target not in passed:
+                    passed.add(target)
+                    waiting.append(target)
         return found
 
     def varying_nodes(self, number: int) -> tuple[int, ...]:

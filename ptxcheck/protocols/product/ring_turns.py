@@ -133,16 +133,16 @@ class RingTurns:
         pairs: dict[int, list[tuple[Step, Step]]] = {}
         bad: set[int] = set()
         for node, steps in by_node.items():
+            if node in role.variables.passed or not role.variables.is_reached(node):
+                continue
             found = self._corresponding(number, role, node, steps, draft)
             if found is None:
                 bad.add(node)
             else:
                 pairs[node] = found
         before: dict[int, list[int]] = {}
-        for node, steps in by_node.items():
-            for target, _, which in steps[0].nexts:
-                if which not in self._steps.edges[number][node]:
-                    continue
+        for node in pairs.keys() | bad:
+            for target in self._steps.targets(number, node):
                 before.setdefault(target, []).append(node)
                 if _begins_ring(number, role, node, target, draft):
                     bad.add(node)
@@ -153,7 +153,7 @@ class RingTurns:
                     bad.add(node)
                     waiting.append(node)
         performed = [pair for node, found in pairs.items() if node not in bad for pair in found]
-        return {node: None for node in by_node if node not in bad}, performed
+        return {node: None for node in pairs if node not in bad}, performed
 
     def _corresponding(
         self, number: int, role: Role, node: int, steps: Sequence[Step], draft: Draft

@@ -18,7 +18,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from .nodes import Begun, Node
+from .nodes import Begun
 
 Place: TypeAlias = int
 """An index of a node with some numbers."""
@@ -39,19 +39,17 @@ class Way:
 class Standing:
     """A node with some numbers."""
 
-    node: Node
-    read: Hashable
-    """The numbers that events, and open questions, depend on."""
+    node: int
+    is_quiet: bool
+    """Whether nothing happens there."""
+    named: Hashable
+    """What events, and open questions, are with the numbers."""
     ways: tuple[Way, ...]
 
     @property
     def does_nothing(self) -> bool:
         """Tell whether threads go on from here without an event, in the same rounds of loops."""
-        node = self.node
-        is_quiet = not (
-            node.events or node.sides or node.stored or node.read or node.received or node.is_last
-        )
-        return is_quiet and bool(self.ways) and not any(way.begins for way in self.ways)
+        return self.is_quiet and bool(self.ways) and not any(way.begins for way in self.ways)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +66,7 @@ def classes_of(places: Sequence[Standing]) -> Classes:
     """Return the coarsest classes of some places."""
     silent = _in_order(places)
     one = {at for at in silent if len(places[at].ways) == 1}
-    own = _numbered([(each.node.number, None if at in one else each.read) for at, each in enumerate(places)])
+    own = _numbered([(each.node, None if at in one else each.named) for at, each in enumerate(places)])
     count = 0
     while len(set(own)) > count:
         count = len(set(own))

@@ -26,7 +26,7 @@ import numpy as np
 
 from ..symex.values.substitution import with_pins
 from ..symex.values.symbol import VARYING, Atom, Form, Value
-from ..symex.values.trace import OFFSETS, SHARED_WINDOW, Event, NotFollowedError
+from ..symex.values.trace import OFFSETS, SHARED_WINDOW, Event, NotFollowedError, ThreadSet
 from .likeness import Feasible, Followed, Likeness, Seen
 from .nodes import Node
 from .variables import LARGEST, Component, Env, NumbersNeededError, is_of_variables, values_of, variables_in
@@ -75,10 +75,12 @@ class Variables:
         """Tell whether there are variables."""
         return bool(self._component)
 
-    def merged(self, feasible: Feasible) -> Variables:
-        """Return variables of which some numbers stand for all with which threads do the same from a node on."""
+    def merged(self, feasible: Feasible, strand: ThreadSet) -> Variables:
+        """Return variables of which some numbers stand for all with which a strand does the same from a node on."""
         found = copy(self)
-        found._likeness = Likeness(self._nodes, self._entry, self._threads, self._seen, self.own, feasible)
+        found._likeness = Likeness(
+            self._nodes, self._entry, self._threads, self._seen, self.own, feasible, strand
+        )
         found._moved, found._behind, found._choices = {}, {}, {}
         return found
 

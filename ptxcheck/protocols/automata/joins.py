@@ -12,7 +12,7 @@ Not covered: sides of which some threads end in one way and come to the join in 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -20,14 +20,14 @@ import numpy as np
 from ...cfg.cfg import Cfg
 from ...ir import Register
 from ..symex.values.kinds import Kind
-from ..symex.values.symbol import LANE, WARP, Form, Value, atom
+from ..symex.values.symbol import LANE, WARP, Atom, Form, Value, atom
 from ..symex.values.trace import NotFollowedError, ThreadSet
 from .loop_heads import LoopHeads
 from .nodes import Assigned, Node, Target
 from .parted_names import Parting, told_apart
 from .path_answers import answered
 from .valuations import Valuation, key_of, restricted, united
-from .variables import behind, threads_of, variable
+from .variables import behind, register_of, threads_of, variable
 from .ways import is_number
 
 
@@ -76,16 +76,17 @@ class Joins:
     def on_edge(self, come: Come, slot: Target, assigned: Sequence[Assigned]) -> tuple[Assigned, ...]:
         """Return what variables become on an edge, which gives some of them numbers first.
 
-        Variables of threads that do not come by the edge become 0 there. Raises RestartError.
+        Raises RestartError.
         """
         given, owners = come.given.get(id(slot), ()), come.owners.get(id(slot), come.threads)
-        found = list(given)
+        own: dict[Atom, int | Form] = {}
         for name, value in assigned:
-            number = behind(value, given) if threads_of(name) & owners else 0
-            if number is None:
-                self._heads.kept.keep_numbers((name,))
-            found.append((name, number))
-        return tuple(found)
+            if threads_of(name) & owners:
+                number = behind(value, given)
+                if number is None:
+                    self._heads.kept.keep_numbers((name,))
+                own[name] = number
+        return (*given, *_with_others(own, (name for name, _ in assigned)))
 
     def _together(self, ends: Sequence[Come], parting: Parting, began: int) -> Come:
         """Return how threads come to a join in whichever way: what differs between the ways is a symbol.
@@ -198,14 +199,23 @@ def _owners(ends: Sequence[Come]) -> dict[int, ThreadSet]:
 
 
 def _given(ends: Sequence[Come]) -> dict[int, tuple[Assigned, ...]]:
-    """Return what variables become on the edges of several sides: 0 where they are of other threads."""
+    """Return what variables become on the edges of several sides."""
     names = dict.fromkeys(name for each in ends for own in each.given.values() for name, _ in own)
     found: dict[int, tuple[Assigned, ...]] = {}
     for each in ends if names else ():
         for slot in each.slots:
-            own = dict(each.given.get(id(slot), ()))
-            found[id(slot)] = tuple((name, own.get(name, 0)) for name in names)
+            found[id(slot)] = _with_others(dict(each.given.get(id(slot), ())), names)
     return found
+
+
+def _with_others(own: Mapping[Atom, int | Form], names: Iterable[Atom]) -> tuple[Assigned, ...]:
+    """Return what variables become on an edge, those of threads that do not come by it, too.
+
+    These are of no account there: they become what the same register is in the others, so that what is one number for
+    all threads stays so, and 0 where it is not known in these.
+    """
+    here = {register_of(name): value for name, value in own.items()}
+    return tuple((name, own.get(name, here.get(register_of(name), 0))) for name in names)
 
 
 def _of_all(valuation: Valuation) -> Iterator[tuple[Register, Value]]:

@@ -1,4 +1,4 @@
-"""Which numbers of the variables of one automaton are alike, and where it does not matter to be.
+"""Which numbers of the variables of one automaton are alike for a strand, and where it does not matter to be.
 
 Property: threads that stand at a node with some numbers do the same from there on as with `Likeness.row` of these.
 
@@ -15,6 +15,7 @@ from typing import TypeAlias
 
 from ..symex.values.substitution import with_pins
 from ..symex.values.symbol import Atom, Form
+from ..symex.values.trace import ThreadSet
 from .alike_rows import Class, Standing, Way, classes_of
 from .nodes import Node
 from .variables import Component, Env, is_of_variables, values_of, variables_in
@@ -28,7 +29,7 @@ Feasible: TypeAlias = Sequence[Collection[int]]
 
 
 class Likeness:
-    """The classes of one automaton."""
+    """The classes of one strand."""
 
     def __init__(
         self,
@@ -38,9 +39,11 @@ class Likeness:
         seen: Mapping[Component, Seen],
         own: Callable[[int, Component], Sequence[Atom]],
         feasible: Feasible,
+        strand: ThreadSet,
     ) -> None:
-        """`own`: the variables of a component that are live at a node."""
+        """`own`: the variables of a component that are live at a node; `strand`: whose events matter."""
         self._nodes = nodes
+        self._strand = strand
         self._threads = threads
         self._own = own
         self._varying: dict[int, tuple[Form, ...]] = {}
@@ -94,7 +97,8 @@ class Likeness:
         found = classes_of(
             [
                 Standing(
-                    self._nodes[node],
+                    node,
+                    self._is_quiet(self._nodes[node]),
                     self._named_at(node, component, row),
                     tuple(self._way(node, way, places, is_open=len(ways) > 1) for way in ways),
                 )
@@ -109,6 +113,11 @@ class Likeness:
             if at not in found.passed:
                 yield node
 
+    def _is_quiet(self, node: Node) -> bool:
+        """Tell whether nothing happens at a node that its threads may leave."""
+        is_followed = bool(node.stored or node.read or node.received or node.is_last)
+        return not (is_followed or any(event.threads & self._strand for event in node.events))
+
     def _way(self, node: int, way: Followed, places: Mapping[tuple[int, Env], int], *, is_open: bool) -> Way:
         which, target, then = way
         return Way(which if is_open else -1, places[target, then], self._nodes[node].targets[which].begun)
@@ -119,7 +128,7 @@ class Likeness:
         if not pins:
             return ()
         if node not in self._varying:
-            self._varying[node] = tuple(_varying_in(self._nodes[node]))
+            self._varying[node] = tuple(_varying_in(self._nodes[node], self._strand))
         return tuple(self._named(value, pins) for value in self._varying[node])
 
     def _named(self, value: Form, pins: Mapping[Atom, int]) -> Hashable:
@@ -145,11 +154,12 @@ def _reached(entry: int, seen: Seen, feasible: Feasible) -> Seen:
     return found
 
 
-def _varying_in(node: Node) -> Iterator[Form]:
-    """Yield what events of a node are about, and what it asks others about, that depends on variables."""
+def _varying_in(node: Node, strand: ThreadSet) -> Iterator[Form]:
+    """Yield what events of a strand at a node are about, and what is asked there, that depends on variables."""
     question = node.question
     asked = () if question is None or is_of_variables(question.truth) else (question.truth,)
-    values = (each for each in (*values_of(node.events), *asked) if isinstance(each, Form))
+    events = (event for event in node.events if event.threads & strand)
+    values = (each for each in (*values_of(events), *asked) if isinstance(each, Form))
     for value in dict.fromkeys(values):
         if variables_in(value):
             yield value

@@ -172,7 +172,8 @@ class _Walk:
             return [_Pair(pair.succeeded, behind, None, pair.facts)] if behind and is_there else None
         own = one.actions
         if isinstance(pair.owed, int):
-            polls = [each for each in own if isinstance(each, Wait) and each.point == pair.owed]
+            waits = (each for each in own if isinstance(each, Wait) and each.point == pair.owed)
+            polls = list(dict.fromkeys(waits))  # lanes that act together may do so by several events
             own = tuple(each for each in own if each not in polls)
             if len(polls) > 1 or any(each.parity is None for each in polls):
                 return None

@@ -26,8 +26,8 @@ import numpy as np
 
 from ..symex.values.substitution import with_pins
 from ..symex.values.symbol import VARYING, Atom, Form, Value
-from ..symex.values.trace import OFFSETS, SHARED_WINDOW, Event, NotFollowedError, ThreadSet
-from .likeness import Feasible, Followed, Likeness, Seen
+from ..symex.values.trace import OFFSETS, SHARED_WINDOW, Event, NotFollowedError
+from .likeness import Followed, Likeness, Seen, Sight
 from .nodes import Node
 from .variables import LARGEST, Component, Env, NumbersNeededError, is_of_variables, values_of, variables_in
 
@@ -75,14 +75,17 @@ class Variables:
         """Tell whether there are variables."""
         return bool(self._component)
 
-    def merged(self, feasible: Feasible, strand: ThreadSet) -> Variables:
+    def merged(self, sights: Sequence[Sight]) -> Variables:
         """Return variables of which some numbers stand for all with which a strand does the same from a node on."""
         found = copy(self)
-        found._likeness = Likeness(
-            self._nodes, self._entry, self._threads, self._seen, self.own, feasible, strand
-        )
+        found._likeness = Likeness(self._nodes, self._entry, self._threads, self._seen, self.own, sights)
         found._moved, found._behind, found._choices = {}, {}, {}
         return found
+
+    @property
+    def places(self) -> int:
+        """How many nodes threads come to, counted for each row of numbers of a component there."""
+        return sum(map(len, (self._seen if self._likeness is None else self._likeness.seen).values()))
 
     @property
     def passed(self) -> frozenset[int]:

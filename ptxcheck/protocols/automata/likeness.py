@@ -10,7 +10,8 @@ Not covered: numbers of several components that are alike together, but not in t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TypeAlias
 
 from ..symex.values.substitution import with_pins
@@ -24,12 +25,40 @@ Followed: TypeAlias = tuple[int, int, Env]
 """An edge that threads may take: which target of a node, its node, and the numbers of a component there."""
 Seen: TypeAlias = Mapping[tuple[int, Env], tuple[Followed, ...]]
 """What threads come to with the numbers of one component, and how they go on from there."""
-Feasible: TypeAlias = Sequence[Collection[int]]
+Feasible: TypeAlias = Sequence[frozenset[int]]
 """For each node the targets that threads may go to."""
 
 
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """What a strand does at one node."""
+
+    node: int
+    targets: frozenset[int]
+    """Which ones it may go to."""
+    is_quiet: bool
+    """Whether nothing happens there."""
+    varying: tuple[Form, ...]
+    """What its events, and what is asked of others, are about that depends on variables."""
+
+
+def sights_of(nodes: Sequence[Node], entry: int, strand: ThreadSet, feasible: Feasible) -> tuple[Sight, ...]:
+    """Return what a strand does at each node that it may come to: `feasible` are the targets of each node."""
+    found: dict[int, Sight] = {}
+    waiting = [entry]
+    while waiting:
+        node = nodes[waiting.pop()]
+        if node.number not in found:
+            targets = feasible[node.number] & _side(node, strand)
+            is_followed = bool(node.stored or node.read or node.received or node.is_last)
+            is_quiet = not (is_followed or any(event.threads & strand for event in node.events))
+            found[node.number] = Sight(node.number, targets, is_quiet, tuple(_varying_in(node, strand)))
+            waiting += [node.targets[which].node for which in targets]
+    return tuple(found[number] for number in sorted(found))
+
+
 class Likeness:
-    """The classes of one strand."""
+    """The classes of strands that do the same at each node."""
 
     def __init__(
         self,
@@ -38,19 +67,18 @@ class Likeness:
         threads: int,
         seen: Mapping[Component, Seen],
         own: Callable[[int, Component], Sequence[Atom]],
-        feasible: Feasible,
-        strand: ThreadSet,
+        sights: Sequence[Sight],
     ) -> None:
-        """`own`: the variables of a component that are live at a node; `strand`: whose events matter."""
+        """`own`: the variables of a component that are live at a node."""
         self._nodes = nodes
-        self._strand = strand
+        self._sights = {each.node: each for each in sights}
         self._threads = threads
         self._own = own
-        self._varying: dict[int, tuple[Form, ...]] = {}
         self._with_pins: dict[tuple[Form, tuple[int, ...]], Hashable] = {}
         self._rows: dict[tuple[int, Component], dict[Env, tuple[Class, Env]]] = {}
         """For numbers at a node their class, and the least numbers of it there."""
-        self._seen = {component: _reached(entry, each, feasible) for component, each in seen.items()}
+        self.seen = {component: _reached(entry, each, self._sights) for component, each in seen.items()}
+        """What threads come to."""
         stopping: set[int] = set()
         for component in seen:
             stopping.update(self._merge(component))
@@ -59,7 +87,7 @@ class Likeness:
 
     def is_reached(self, node: int) -> bool:
         """Tell whether threads come to a node with some numbers, as far as each component tells."""
-        return all((node, component) in self._rows for component in self._seen)
+        return all((node, component) in self._rows for component in self.seen)
 
     def row(self, node: int, component: Component, row: Env) -> Env:
         """Return the numbers that stand for some numbers of a component at a node: these where no thread has them."""
@@ -82,7 +110,7 @@ class Likeness:
 
     def behind(self, node: int, component: Component, row: Env) -> Iterator[Followed]:
         """Yield the edges that threads may take, and where these lead past nodes at which it does not matter to be."""
-        seen = self._seen[component]
+        seen = self.seen[component]
         for which, target, then in seen.get((node, row), ()):
             at = target, self.row(target, component, then)
             while at[0] in self.passed:
@@ -92,13 +120,13 @@ class Likeness:
 
     def _merge(self, component: Component) -> Iterator[int]:
         """Find classes in the sight of one component; yield the nodes at which it matters to be."""
-        seen = self._seen[component]
+        seen = self.seen[component]
         places = {place: at for at, place in enumerate(seen)}
         found = classes_of(
             [
                 Standing(
                     node,
-                    self._is_quiet(self._nodes[node]),
+                    self._sights[node].is_quiet,
                     self._named_at(node, component, row),
                     tuple(self._way(node, way, places, is_open=len(ways) > 1) for way in ways),
                 )
@@ -113,11 +141,6 @@ class Likeness:
             if at not in found.passed:
                 yield node
 
-    def _is_quiet(self, node: Node) -> bool:
-        """Tell whether nothing happens at a node that its threads may leave."""
-        is_followed = bool(node.stored or node.read or node.received or node.is_last)
-        return not (is_followed or any(event.threads & self._strand for event in node.events))
-
     def _way(self, node: int, way: Followed, places: Mapping[tuple[int, Env], int], *, is_open: bool) -> Way:
         which, target, then = way
         return Way(which if is_open else -1, places[target, then], self._nodes[node].targets[which].begun)
@@ -125,11 +148,7 @@ class Likeness:
     def _named_at(self, node: int, component: Component, row: Env) -> tuple[Hashable, ...]:
         """Return what events of a node, and what it asks the host, are with numbers of a component."""
         pins = dict(zip(self._own(node, component), row, strict=True))
-        if not pins:
-            return ()
-        if node not in self._varying:
-            self._varying[node] = tuple(_varying_in(self._nodes[node], self._strand))
-        return tuple(self._named(value, pins) for value in self._varying[node])
+        return tuple(self._named(value, pins) for value in self._sights[node].varying) if pins else ()
 
     def _named(self, value: Form, pins: Mapping[Atom, int]) -> Hashable:
         numbers = tuple(pins.get(name, -1) for name in variables_in(value))
@@ -142,16 +161,23 @@ class Likeness:
         return self._with_pins[key]
 
 
-def _reached(entry: int, seen: Seen, feasible: Feasible) -> Seen:
+def _reached(entry: int, seen: Seen, sights: Mapping[int, Sight]) -> Seen:
     """Return what threads come to by some targets of nodes alone."""
     found: dict[tuple[int, Env], tuple[Followed, ...]] = {}
     waiting: list[tuple[int, Env]] = [(entry, ())]
     while waiting:
         at = waiting.pop()
         if at not in found:
-            found[at] = tuple(way for way in seen[at] if way[0] in feasible[at[0]])
+            found[at] = tuple(way for way in seen[at] if way[0] in sights[at[0]].targets)
             waiting += [(target, then) for _, target, then in found[at]]
     return found
+
+
+def _side(node: Node, strand: ThreadSet) -> frozenset[int]:
+    """Return the targets of a node that are for a strand."""
+    return frozenset(
+        which for which in range(len(node.targets)) if not node.sides or not strand & ~node.sides[which]
+    )
 
 
 def _varying_in(node: Node, strand: ThreadSet) -> Iterator[Form]:
@@ -165,4 +191,4 @@ def _varying_in(node: Node, strand: ThreadSet) -> Iterator[Form]:
             yield value
 
 
-__all__ = ["Feasible", "Followed", "Likeness", "Seen"]
+__all__ = ["Feasible", "Followed", "Likeness", "Seen", "Sight", "sights_of"]

@@ -12,16 +12,17 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
 
+from ...terms.effort import Effort, Work
 from ..automata.automaton import Automaton
 from ..automata.environments import Variables
-from ..automata.nodes import Node
+from ..automata.likeness import sights_of
 from .feasible_edges import feasible_edges
 from .question_sites import Questions
 from .roles import Role
 
 
 def with_alike_numbers(
-    automata: Sequence[Automaton], roles: Sequence[Role], questions: Questions
+    automata: Sequence[Automaton], roles: Sequence[Role], questions: Questions, effort: Effort
 ) -> tuple[Role, ...]:
     """Return strands of which some numbers stand for all that are like them."""
     feasible = [
@@ -35,25 +36,13 @@ def with_alike_numbers(
         if not automaton.variables.are_any:
             found.append(role)
             continue
-        edges = [
-            taken & _side(node, role)
-            for node, taken in zip(automaton.nodes, feasible[role.automaton], strict=True)
-        ]
-        acting = tuple(
-            bool(event.threads & role.threads) for node in automaton.nodes for event in node.events
-        )
-        key = role.automaton, tuple(edges), acting
+        sights = sights_of(automaton.nodes, automaton.entry, role.threads, feasible[role.automaton])
+        key = role.automaton, sights
         if key not in known:
-            known[key] = role.variables.merged(edges, role.threads)
+            merged = known[key] = role.variables.merged(sights)
+            effort.spend(Work.TRANSITION, merged.places)
         found.append(replace(role, variables=known[key]))
     return tuple(found)
-
-
-def _side(node: Node, role: Role) -> frozenset[int]:
-    """Return the targets of a node that a strand may go to."""
-    return frozenset(
-        which for which in range(len(node.targets)) if not node.sides or not role.threads & ~node.sides[which]
-    )
 
 
 __all__ = ["with_alike_numbers"]

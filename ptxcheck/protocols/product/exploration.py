@@ -207,7 +207,7 @@ class Exploration:
         self._receiving = receiving
         self._automata = automata
         self.questions = Questions(automata, roles, residues or {}, given or Given())
-        roles = self._roles = with_alike_numbers(automata, roles, self.questions)
+        roles = self._roles = with_alike_numbers(automata, roles, self.questions, effort)
         self._repeated = RepeatedWaits(automata, roles, self.questions, effort)
         self._effort = effort
         self._coming = ComingCopies(roles, setup.number_of)

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from math import gcd
 
 from ..symex.values.kinds import Kind
 from ..symex.values.recurrent_arithmetic import bits_kept, form_of, quotient_of
@@ -165,7 +166,11 @@ def _mask(name: Atom) -> Mask | None:
     if kept is None:
         return None
     masked, bits = kept
-    if bits & bits + 1 == 0 and 1 < bits + 1 <= LARGEST:
+    step = gcd(*(factor for _, factor in masked.terms))
+    lowest = bits & -bits
+    if lowest > 1 and step % lowest == 0:  # the bits below are those of the constant
+        masked, bits = Form(masked.terms, masked.constant - masked.constant % lowest), bits | lowest - 1
+    if bits & bits + 1 == 0 and 1 < (bits + 1) // gcd(step, bits + 1) <= LARGEST and bits < WORD:
         return Mask(masked, bits + 1, keeps_low=True)
     if not _is_word(masked):
         return None

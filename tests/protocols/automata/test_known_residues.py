@@ -38,6 +38,16 @@ def test_low_bits_are_numbers(number: int, size: int, offset: int, factor: int) 
     assert stated(value, 8, number) == factor * number + offset & size - 1
 
 
+@given(NUMBERS, some.sampled_from([2, 4, 8]), some.integers(-99, 99), some.sampled_from([1, 3, -1]))
+def test_bits_of_a_multiple_are_low_bits_of_the_number(
+    number: int, size: int, offset: int, factor: int
+) -> None:
+    """As compilers compute the offset of a slot: `(stage + n << 3) & 56`."""
+    mask = (size - 1) * 8
+    value = masked(Form(((NAME, 8 * factor),), offset), mask)
+    assert stated(value, 8, number) == 8 * factor * number + offset & mask
+
+
 @given(NUMBERS, some.sampled_from([2, 4, 8]), some.sampled_from([WORD, WORD >> 1]), some.integers(0, 60))
 def test_what_is_left_is_the_number_without_them(number: int, size: int, kept: int, turn: int) -> None:
     value = lanes.subtract(masked(SIZE, kept & ~(size - 1)), turn * size, 32)

@@ -125,7 +125,7 @@ class Variables:
             found = self._choices[node, env] = (
                 self._likeness is None
                 or any(each.begun is not None for each in targets)
-                or not self._likeness.are_alike([self._by_component(*each) for each in behind])
+                or not self._likeness.are_alike([self._in_sight_of_each(*each) for each in behind])
             )
         return found
 
@@ -214,7 +214,7 @@ class Variables:
             event, operands={name: put_in(value) for name, value in event.operands.items()}, access=access
         )
 
-    def _by_component(self, node: int, env: Env) -> dict[Component, tuple[int, Env]]:
+    def _in_sight_of_each(self, node: int, env: Env) -> dict[Component, tuple[int, Env]]:
         """Return a node with the numbers of each component there."""
         at = dict(self._positions_of[node])
         return {each: (node, tuple(env[position] for position in at.get(each, ()))) for each in self._seen}

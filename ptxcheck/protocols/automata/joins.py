@@ -86,7 +86,7 @@ class Joins:
                 if number is None:
                     self._heads.kept.keep_numbers((name,))
                 own[name] = number
-        return (*given, *_with_others(own, (name for name, _ in assigned)))
+        return (*given, *with_others(own, (name for name, _ in assigned)))
 
     def _together(self, ends: Sequence[Come], parting: Parting, began: int) -> Come:
         """Return how threads come to a join in whichever way: what differs between the ways is a symbol.
@@ -204,11 +204,11 @@ def _given(ends: Sequence[Come]) -> dict[int, tuple[Assigned, ...]]:
     found: dict[int, tuple[Assigned, ...]] = {}
     for each in ends if names else ():
         for slot in each.slots:
-            found[id(slot)] = _with_others(dict(each.given.get(id(slot), ())), names)
+            found[id(slot)] = with_others(dict(each.given.get(id(slot), ())), names)
     return found
 
 
-def _with_others(own: Mapping[Atom, int | Form], names: Iterable[Atom]) -> tuple[Assigned, ...]:
+def with_others(own: Mapping[Atom, int | Form], names: Iterable[Atom]) -> tuple[Assigned, ...]:
     """Return what variables become on an edge, those of threads that do not come by it, too.
 
     These are of no account there: they become what the same register is in the others, so that what is one number for

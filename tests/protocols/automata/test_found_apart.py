@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 
 from ptxcheck.ir import Register
+from ptxcheck.protocols.automata.joins import with_others
 from ptxcheck.protocols.automata.kept_loops import Kept, RestartError
 from ptxcheck.protocols.automata.naming_decider import NamingDecider
 from ptxcheck.protocols.automata.parted_names import Parting, told_apart
 from ptxcheck.protocols.automata.round_names import ordinal
 from ptxcheck.protocols.automata.valuations import Valuation, decided, united
+from ptxcheck.protocols.automata.variables import variable
 from ptxcheck.protocols.symex.values.kinds import Kind
 from ptxcheck.protocols.symex.values.lane_arithmetic import add, compare
 from ptxcheck.protocols.symex.values.symbol import LANE, WARP, Form, Value, atom
@@ -64,6 +66,16 @@ def test_what_was_found_before_threads_parted_is_one_number() -> None:
     for passed, before in ((frozenset[int](), {}), (frozenset({LOOP.header}), held)):
         one, other = _met(found, found, passed, before)
         assert one != other
+
+
+def test_a_number_of_threads_that_do_not_come_by_an_edge_is_that_of_the_others() -> None:
+    """A phase that is one for a warp stays so where one of its lanes has arrived by itself."""
+    other, ring = Register("other"), Register("ring")
+    lane, rest = variable(HEAD, TURN, 1), variable(HEAD, TURN, WARPS[0] - 1)
+    unknown = variable(HEAD, other, WARPS[0] - 1)
+    own = {lane: Form(((variable(1, ring, 1), 1),))}
+    found = dict(with_others(own, [lane, rest, unknown]))
+    assert found == {lane: own[lane], rest: own[lane], unknown: 0}
 
 
 def test_who_begins_a_further_round_does_not_meet_the_others_in_it() -> None:

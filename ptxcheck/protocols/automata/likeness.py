@@ -49,7 +49,7 @@ def sights_of(nodes: Sequence[Node], entry: int, strand: ThreadSet, feasible: Fe
     while waiting:
         node = nodes[waiting.pop()]
         if node.number not in found:
-            targets = feasible[node.number] & _side(node, strand)
+            targets = feasible[node.number].intersection(node.open_to(strand))
             is_followed = bool(node.stored or node.read or node.received or node.is_last)
             is_quiet = not (is_followed or any(event.threads & strand for event in node.events))
             found[node.number] = Sight(node.number, targets, is_quiet, tuple(_varying_in(node, strand)))
@@ -171,13 +171,6 @@ def _reached(entry: int, seen: Seen, sights: Mapping[int, Sight]) -> Seen:
             found[at] = tuple(way for way in seen[at] if way[0] in sights[at[0]].targets)
             waiting += [(target, then) for _, target, then in found[at]]
     return found
-
-
-def _side(node: Node, strand: ThreadSet) -> frozenset[int]:
-    """Return the targets of a node that are for a strand."""
-    return frozenset(
-        which for which in range(len(node.targets)) if not node.sides or not strand & ~node.sides[which]
-    )
 
 
 def _varying_in(node: Node, strand: ThreadSet) -> Iterator[Form]:

@@ -100,6 +100,12 @@ class Node:
     targets: tuple[Target, ...] = ()
     """One that is next, one for each answer, one for each side, or none at the end."""
 
+    def open_to(self, threads: ThreadSet) -> tuple[int, ...]:
+        """Return the numbers of the targets that some threads, who are on one side where they part, may go to."""
+        return tuple(
+            which for which in range(len(self.targets)) if not self.sides or not threads & ~self.sides[which]
+        )
+
     @property
     def is_last(self) -> bool:
         """Tell whether its threads are followed no further, though they do not end here."""

@@ -147,10 +147,9 @@ def _strand(info: StrandInfo, by_node: Mapping[_At, tuple[Action, ...]]) -> Stra
 
 
 def _nexts(node: Node, threads: ThreadSet) -> tuple[tuple[int, Arrival, int], ...]:
-    found = tuple((target.node, target.arrival, which) for which, target in enumerate(node.targets))
-    if node.sides:
-        return (next(row for side, row in zip(node.sides, found, strict=True) if not threads & ~side),)
-    return found
+    return tuple(
+        (node.targets[which].node, node.targets[which].arrival, which) for which in node.open_to(threads)
+    )
 
 
 def _rows(

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks.mutation.judge import launched
-from ptxcheck.protocols.product import exploration, for_all
+from ptxcheck.protocols.product import exploration
 from ptxcheck.protocols.product.for_all import Open, Shown
-from ptxcheck.protocols.verify import shown_for_every_count
-from ptxcheck.source import Source
-from tests.protocols.machine_runs import kernel
-from tests.protocols.product.three_stage_ring import FILLS, INITIALISED, TAKES
+from tests.protocols.product.three_stage_ring import FILLS, INITIALISED, TAKES, shown_with
 
 ADVANCE = """
 add.u32 %r20, %r10, %r3; mul.hi.u32 %r21, %r20, 0xaaaaaaab; shr.u32 %r21, %r21, 1; setp.lt.u32 %p5, %r3, 3;
@@ -37,18 +33,7 @@ DONE:
 
 
 def shown(changes: dict[str, str] | None = None) -> Shown | Open:
-    body = TEXT
-    for old, new in (changes or {}).items():
-        assert old in body
-        body = body.replace(old, new)
-    text = kernel(body, threads=64)
-    return shown_for_every_count(*launched(Source("tiles.ptx", text), "k"), seconds=6.0)
-
-
-@pytest.fixture
-def one_exploration(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No residue is explored apart."""
-    monkeypatch.setattr(for_all, "_MOST_RESIDUES", 0)
+    return shown_with(TEXT, changes)
 
 
 @pytest.mark.usefixtures("one_exploration")

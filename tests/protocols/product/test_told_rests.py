@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks.mutation.judge import launched
 from ptxcheck.protocols.product import for_all
 from ptxcheck.protocols.product.for_all import Open, Shown
-from ptxcheck.protocols.verify import shown_for_every_count
-from ptxcheck.source import Source
-from tests.protocols.machine_runs import kernel
-from tests.protocols.product.three_stage_ring import FILLS, INITIALISED, TAKES
+from tests.protocols.product.three_stage_ring import FILLS, INITIALISED, TAKES, shown_with
 
 TAIL = """
 mul.hi.u32 %r20, %r3, 0xaaaaaaab; shr.u32 %r20, %r20, 1; and.b32 %r22, %r20, 1; xor.b32 %r12, %r22, 1;
@@ -35,18 +31,9 @@ CONSUMER: mov.u32 %r14, 0; setp.lt.s32 %p4, %r3, 1; @%p4 bra DONE;
 
 
 def shown(tail: str, waits: int = 3, changes: dict[str, str] | None = None) -> Shown | Open:
-    body = TEXT.format(tail=tail + "".join(WAIT.format(each=each) for each in range(waits)))
-    for old, new in (changes or {}).items():
-        assert old in body
-        body = body.replace(old, new)
-    text = kernel(body, threads=64)
-    return shown_for_every_count(*launched(Source("told.ptx", text), "k"), seconds=6.0)
-
-
-@pytest.fixture
-def one_exploration(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No residue is explored apart."""
-    monkeypatch.setattr(for_all, "_MOST_RESIDUES", 0)
+    return shown_with(
+        TEXT.format(tail=tail + "".join(WAIT.format(each=each) for each in range(waits))), changes
+    )
 
 
 @pytest.mark.usefixtures("one_exploration")

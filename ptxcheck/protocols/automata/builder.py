@@ -47,6 +47,7 @@ from .parted_names import Parting
 from .phase_registers import phase_registers, with_low_bits
 from .rebuilding import Rebuilding, Worklist
 from .received_values import ReceivedValues
+from .silent_sides import without_silent_sides
 from .told_numbers import MOST_FIRST
 from .told_rests import ToldRests
 from .valuations import Valuation, decided, key_of, restricted
@@ -124,6 +125,7 @@ class _Builder:
         start = Target()
         left = self._region(Come((start,), -1, self._cfg.graph.entry, everybody, {}, {}), stop=-1)
         assert not left
+        without_silent_sides(self._nodes)
         assumptions = self._cta.assumptions.all
         _check_beginning(start, assumptions, self._cfg.blocks[self._cfg.graph.entry].start)
         parents = {header: (self._heads.around(header)[:-1] or (-1,))[-1] for header in self._kept.opened}

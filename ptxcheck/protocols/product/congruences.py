@@ -46,7 +46,7 @@ class Congruence:
             high = self._down(high)
             while high in known.excluded:
                 high = self._down(high - 1)
-        return Interval(low, high, frozenset(filter(self.admits, known.excluded))).within(Interval())
+        return Interval(low, high, frozenset(filter(self.admits, known.excluded))).tight()
 
     def _up(self, number: int) -> int:
         """Return the least number from one on that is admitted."""

@@ -21,7 +21,7 @@ from ..automata.environments import Env
 from ..automata.nodes import Node
 from ..symex.values.symbol import Form
 from .held_numbers import is_held
-from .intervals import Interval
+from .intervals import ANYTHING, Interval
 from .loop_nests import Class, Ordinals, Standing, standing
 from .question_sites import Questions, Site, text_of
 from .questions import Below, Free, Named, Terms, instantiated, round_number
@@ -62,8 +62,8 @@ class Decisions:
         number = round_number(asked.terms)
         if number is not None:
             return Interval(number, number)
-        own = self._intervals.get((asked.terms, (site.loop, around)), Interval())
-        return self._questions.possible(asked.terms, own.within(self._host.get(asked.terms, Interval())))
+        own = self._intervals.get((asked.terms, (site.loop, around)), ANYTHING)
+        return self._questions.possible(asked.terms, own.within(self._host.get(asked.terms, ANYTHING)))
 
     def _asked(self, automaton: int, node: Node, ordinals: Ordinals) -> tuple[Site, Place, dict[int, int]]:
         site = self._questions.site(automaton, node.number)
@@ -125,15 +125,15 @@ class Decisions:
         if isinstance(asked, Below):
             threshold = asked.threshold(rounds)
             self._questions.note_passed(site, node, self.interval(site, place[1]), threshold, truth)
-            known = self._intervals.get((asked.terms, place), Interval())
+            known = self._intervals.get((asked.terms, place), ANYTHING)
             now = self._questions.tightened(asked.terms, asked.narrowed(known, threshold, truth))
             self._intervals[asked.terms, place] = now
             of_all = self._held_by_all(automaton, node, ordinals, asked)
             if of_all is not None:
                 return self._note_held(of_all, now)
-            host = self._questions.possible(asked.terms, now.within(self._host.get(asked.terms, Interval())))
+            host = self._questions.possible(asked.terms, now.within(self._host.get(asked.terms, ANYTHING)))
             rounded = host.rounded(self._questions.marks.get(asked.terms, ()))
-            if rounded != Interval():
+            if rounded != ANYTHING:
                 self._host[asked.terms] = rounded
             return not host.is_empty
         if isinstance(asked, Named):
@@ -164,9 +164,9 @@ class Decisions:
 
     def _note_held(self, key: tuple[Terms, Place], now: Interval) -> bool:
         """Note what is known of a number at the thresholds of the text; False where no number is left."""
-        found = now.within(self._intervals.get(key, Interval()))
+        found = now.within(self._intervals.get(key, ANYTHING))
         rounded = found.rounded(self._questions.marks.get(key[0], ()))
-        if rounded != Interval():
+        if rounded != ANYTHING:
             self._intervals[key] = rounded
         return not found.is_empty
 
@@ -313,8 +313,8 @@ class Decisions:
                 first = self._questions.first.get(key)
                 if slope is not None and first is not None:
                     moved = moved.from_on(first) if slope > 0 else moved.up_to(first)
-                kept = known.clipped(window) if window is not None else Interval()
-            if kept == Interval() and (moved is None or moved == Interval()):
+                kept = known.clipped(window) if window is not None else ANYTHING
+            if kept == ANYTHING and (moved is None or moved == ANYTHING):
                 if base is None:
                     del self._intervals[terms, place]
                 continue

@@ -16,12 +16,11 @@ from typing import TypeAlias
 
 from ..automata.automaton import Automaton
 from .held_numbers import is_for_all
-from .intervals import Interval
+from .intervals import ANYTHING, Interval
 from .question_sites import Questions
 from .questions import Below, Terms, round_number
 
 _Known: TypeAlias = Mapping[Terms, Interval]
-_ALL = Interval()
 
 
 def feasible_edges(number: int, automaton: Automaton, questions: Questions) -> tuple[frozenset[int], ...]:
@@ -35,7 +34,7 @@ def feasible_edges(number: int, automaton: Automaton, questions: Questions) -> t
         for which, target in enumerate(node.targets):
             behind = known[node.number]
             if isinstance(asked, Below) and _is_of_launch(asked):
-                narrowed = _narrowed(questions, asked, behind.get(asked.terms, _ALL), answer=which == 0)
+                narrowed = _narrowed(questions, asked, behind.get(asked.terms, ANYTHING), answer=which == 0)
                 if narrowed.is_empty:
                     continue
                 behind = {**behind, asked.terms: narrowed}

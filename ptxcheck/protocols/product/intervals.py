@@ -26,10 +26,16 @@ class Interval:
 
     def within(self, other: Interval) -> Interval:
         """Return what both say."""
-        lows = [each for each in (self.low, other.low) if each is not None]
-        highs = [each for each in (self.high, other.high) if each is not None]
-        low, high = max(lows, default=None), min(highs, default=None)
-        return Interval(low, high, self.excluded | other.excluded)._tight()
+        if other is ANYTHING:
+            return self
+        if self is ANYTHING:
+            return other
+        low, high = self.low, self.high
+        if low is None or (other.low is not None and other.low > low):
+            low = other.low
+        if high is None or (other.high is not None and other.high < high):
+            high = other.high
+        return Interval(low, high, self.excluded | other.excluded).tight()
 
     def rounded(self, marks: Sequence[int]) -> Interval:
         """Return what is known of being below any of some thresholds, which are sorted."""
@@ -70,15 +76,18 @@ class Interval:
             high = threshold - 1 if high is None else min(high, threshold - 1)
         else:
             low = threshold if low is None else max(low, threshold)
-        return Interval(low, high, self.excluded)._tight()
+        return Interval(low, high, self.excluded).tight()
 
     def with_equal(self, number: int, truth: bool) -> Interval:
         if truth:
             return Interval(number, number)
-        return Interval(self.low, self.high, self.excluded | {number})._tight()
+        return Interval(self.low, self.high, self.excluded | {number}).tight()
 
-    def _tight(self) -> Interval:
+    def tight(self) -> Interval:
+        """Return the same with bounds that are not excluded, and nothing excluded outside of them."""
         low, high, excluded = self.low, self.high, self.excluded
+        if not excluded:
+            return self
         while low is not None and low in excluded:
             low += 1
         while high is not None and high in excluded:
@@ -118,3 +127,7 @@ class Interval:
         low = None if low is None or low < -window else min(low, window)
         high = None if high is None or high > window else max(high, -window)
         return Interval(low, high, frozenset(n for n in self.excluded if -window <= n <= window))
+
+
+ANYTHING = Interval()
+"""Nothing is known."""

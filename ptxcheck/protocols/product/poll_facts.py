@@ -20,7 +20,7 @@ from ..automata.automaton import Automaton
 from ..automata.nodes import Arrival, Node
 from .decisions import Decisions
 from .held_numbers import is_for_all
-from .intervals import Interval
+from .intervals import ANYTHING, Interval
 from .loop_nests import Ordinals
 from .question_sites import Questions, Site
 from .questions import Below, Terms
@@ -68,7 +68,7 @@ class PollFacts:
         for number, slopes in enumerate(self._slopes):
             if not slopes.keys() <= rounds.keys():
                 continue
-            now = Interval()
+            now = ANYTHING
             for _, site in self._sites[number]:
                 if not site.loop or classes[site.depth : site.depth + 1] == (site.loop,):
                     assert isinstance(site.asked, Below)
@@ -88,7 +88,7 @@ class PollFacts:
         """Tell whether all that is needed is known."""
         bounds = _bounds(facts)
         return all(
-            bounds.get(number, Interval()).within(Interval(low, high)) == bounds.get(number, Interval())
+            bounds.get(number, ANYTHING).within(Interval(low, high)) == bounds.get(number, ANYTHING)
             for number, low, high in needed
         )
 
@@ -100,7 +100,7 @@ class PollFacts:
         number = self._number.get((asked.terms, asked.slopes)) if isinstance(asked, Below) else None
         if number is None or not isinstance(asked, Below):
             return None
-        truth = asked.truth_in(_bounds(facts).get(number, Interval()), asked.constant)
+        truth = asked.truth_in(_bounds(facts).get(number, ANYTHING), asked.constant)
         if truth is not None:
             used.add(number)
         return truth
@@ -111,7 +111,7 @@ class PollFacts:
         number = self._number.get((asked.terms, asked.slopes)) if isinstance(asked, Below) else None
         if number is None or not isinstance(asked, Below):
             return facts
-        known = asked.narrowed(_bounds(facts).get(number, Interval()), asked.constant, answer)
+        known = asked.narrowed(_bounds(facts).get(number, ANYTHING), asked.constant, answer)
         others = [each for each in facts if each[0] != number]
         return tuple(sorted([*others, *self._clipped(number, known)]))
 

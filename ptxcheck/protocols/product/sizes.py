@@ -20,7 +20,7 @@ from ..symex.values.solver import SolverOracle
 from ..symex.values.substitution import leaves
 from ..symex.values.symbol import Atom, Condition, Form
 from .congruences import Congruence
-from .intervals import Interval
+from .intervals import ANYTHING, Interval
 from .questions import Terms
 
 Claims = Sequence[tuple[Condition, bool]]
@@ -38,7 +38,7 @@ def sizes_of(
     """
     intervals: dict[Terms, Interval] = {}
     for terms, interval in known:
-        intervals[terms] = interval.within(intervals.get(terms, Interval()))
+        intervals[terms] = interval.within(intervals.get(terms, ANYTHING))
     found = _examples(intervals, congruences)
     of_answers = [*_decided(answers)]
     if of_answers or not all(_parameter(terms) for terms in intervals):

@@ -34,7 +34,11 @@ def _common(nodes: Sequence[Node], node: Node) -> Target | None:
 
 def _behind(nodes: Sequence[Node], node: Node, target: Target) -> Target:
     """Return where an edge leads over nodes at which nothing happens."""
-    while target.arrival is Arrival.MOVE and _is_silent(own := nodes[target.node]):
+    passed: set[int] = set()
+    while (
+        target.arrival is Arrival.MOVE and _is_silent(own := nodes[target.node]) and target.node not in passed
+    ):
+        passed.add(target.node)
         onward = own.targets[0]
         both = target.assigned and onward.assigned
         if onward.arrival is not Arrival.MOVE or both or len(own.loops) < len(nodes[onward.node].loops):

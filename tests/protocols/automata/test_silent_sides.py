@@ -93,8 +93,12 @@ def _go_on_alone(nodes: list[Node]) -> None:
     nodes[OTHER].targets[0].node = JOIN + 1
 
 
+def _never_come(nodes: list[Node]) -> None:
+    nodes[OTHER].targets[0].node = OTHER
+
+
 @pytest.mark.parametrize(
-    "change", [_act, _read_words, _are_cut, _end_early, _count, _begin_a_loop, _go_on_alone]
+    "change", [_act, _read_words, _are_cut, _end_early, _count, _begin_a_loop, _go_on_alone, _never_come]
 )
 def test_threads_part_where_a_side_does_something(change: Callable[[list[Node]], None]) -> None:
     nodes = diamond()

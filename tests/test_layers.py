@@ -37,7 +37,7 @@ LAYERS = (
     ("protocols.proof.first",),
     ("protocols.contract.first",),
     ("protocols.proof.first.driver",),
-    ("protocols.verify",),
+    ("protocols.verify", "protocols.role_automata"),
     ("protocols.races",),
     ("explain",),
     ("hostcode",),

@@ -164,6 +164,12 @@ def test_show() -> None:
     assert ElementTree.fromstring(picture.stdout).tag == "{http://www.w3.org/2000/svg}svg"
     assert run("show", "timeline", "good.ptx", "-o", "run.svg", "--format", "svg").exit_code == 0
     assert Path("run.svg").read_text() == picture.stdout
+    automata = run("show", "automaton", "good.ptx")
+    assert automata.exit_code == 0
+    assert automata.stdout.startswith('digraph "kernel, block 64×1×1')
+    assert "holds for every" in automata.stdout.splitlines()[0]
+    one = run("show", "automaton", "good.ptx", "--format", "graphml")
+    assert ElementTree.fromstring(one.stdout).tag == "{http://graphml.graphdrawing.org/xmlns}graphml"
     wrong = run("show", "timeline", "wrong.ptx").stdout
     assert wrong.rstrip().splitlines()[-1].partition("  [")[0].endswith(": for ever")
 
@@ -180,6 +186,7 @@ def test_show_says_what_it_cannot_show() -> None:
     result = run("show", "protocol", "plain.ptx")
     assert (result.exit_code, result.stdout) == (2, "")
     assert "no kernel uses barriers" in result.stderr
+    assert "no kernel uses barriers" in run("show", "automaton", "plain.ptx").stderr
     Path("two.ptx").write_text(RING + RING[RING.index(".visible") :].replace("entry kernel", "entry other"))
     assert run("show", "timeline", "two.ptx", "--format", "svg").exit_code == 2
     assert run("show", "timeline", "two.ptx", "--format", "svg", "--kernel", "other").exit_code == 0

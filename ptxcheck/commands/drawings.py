@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
 
 from ..cfg.inlining import with_calls_inlined
 from ..config import Config
@@ -28,29 +29,129 @@ from .dump import load_with_host
 
 if TYPE_CHECKING:
     from ..descriptors.tensor_map import TensorMap
+    from ..protocols.symex.values.trace import Shape
 
 DOT, GRAPHML, SVG = "dot", "graphml", "svg"
 _OF_ONE = (GRAPHML, SVG)
+_NO_BARRIERS = "no kernel uses barriers or asynchronous work that could be drawn"
 
 
-def draw_file(path: str, form: str, kernel: str | None, config: Config) -> tuple[str, tuple[Problem, ...]]:
+@dataclass(frozen=True, slots=True)
+class NotDrawn:
+    """Why there is no drawing of a kernel."""
+
+    reason: str
+
+
+Draw: TypeAlias = Callable[[KernelView, Locator, str], str | NotDrawn]
+"""Makes the drawing of one kernel in a format."""
+
+
+def draw_run(view: KernelView, locator: Locator, form: str) -> str | NotDrawn:
+    """Return a drawing of the run that goes wrong, or of the longest one.
+
+    `form` is `dot` or `graphml` (a graph of roles and barriers), `text` or `svg` (step by step).
+    """
+    whole = view.get(whole_kernel)
+    if whole is None:
+        return NotDrawn(_NO_BARRIERS)
+    wrong = whole.violations[0] if whole.violations else None
+    run = whole.result.sample if wrong is None else wrong.run
+    if run is None or whole.result.shape is None:
+        reasons = whole.failure or "; ".join(reason.text for reason in whole.result.reasons[:2])
+        return NotDrawn(f"no run of {view.function.name} could be followed: {reasons}")
+    from ..explain.barrier_names import barrier_names
+
+    names = barrier_names(view.function, view.module, run.protocol)
+    title = f"{_launched(view, whole.result.shape)}, open loops repeat {run.trips} times"
+    if form in (DOT, GRAPHML):
+        from ..explain.diagram import dot, graphml, role_graph
+
+        graph = role_graph(run.protocol, names, title, {} if wrong is None else stuck_at(wrong))
+        return dot(graph) if form == DOT else graphml(graph)
+    from ..explain.timeline import timeline, timeline_svg, timeline_text
+    from ..protocols.proof.simulate import scheduled_steps
+
+    schedule = tuple(wrong.problem.schedule if wrong is not None else ()) or scheduled_steps(run.protocol)
+    made = timeline(run.protocol, schedule, names, _locate(view, locator), title)
+    return timeline_svg(made) if form == SVG else timeline_text(made)
+
+
+def draw_automata(view: KernelView, locator: Locator, form: str) -> str | NotDrawn:
+    """Return the role automata of a kernel: what threads do in which order for any count, as `dot` or `graphml`."""
+    whole = view.get(whole_kernel)
+    if whole is None:
+        return NotDrawn(_NO_BARRIERS)
+    shape = whole.result.shape
+    if shape is None:
+        return NotDrawn(f"how {view.function.name} is launched is not known: pass --launch")
+    from ..explain.automaton_graph import automaton_dot, automaton_graph
+    from ..explain.barrier_names import barrier_names
+    from ..explain.diagram import graphml
+    from ..protocols.product.for_all import Shown
+    from ..protocols.role_automata import role_automata
+    from ..protocols.symex.values.symbol import show_atom
+
+    assert view.verify_seconds is not None, "it was verified"
+    locate = _locate(view, locator)
+    found = role_automata(
+        view.cfg, view.function, view.module, view.launch, shape, seconds=view.verify_seconds
+    )
+    result, automata = found.result, found.automata
+    why = ""
+    if not isinstance(result, Shown):
+        why = result.reason + (f" ({locate(result.point)})" if result.point >= 0 else "")
+    if automata is None:
+        return NotDrawn(f"the roles of {view.function.name} are not followed for every count: {why}")
+    names = barrier_names(view.function, view.module, automata.protocol)
+    rests = [
+        f"{show_atom(name)} modulo {each.modulus} is {each.rest}" for name, each in automata.residues.items()
+    ]
+    shown = result.text if isinstance(result, Shown) else f"not shown for every count: {why}"
+    title = names.say("\n".join((", ".join((_launched(view, shape), *rests)), shown)))
+    graph = automaton_graph(automata, names, locate, title)
+    return automaton_dot(graph) if form == DOT else graphml(graph)
+
+
+def _launched(view: KernelView, shape: Shape) -> str:
+    block, cluster = ("×".join(map(str, dim)) for dim in (shape.block, shape.cluster))
+    return f"{kernel_name(view.function.name)}, block {block}, cluster {cluster}"
+
+
+def _locate(view: KernelView, locator: Locator) -> Callable[[int], str]:
+    """Return what names the places of points for people."""
+
+    def locate(point: int) -> str:
+        location = locator.location(view.function, point)
+        file = location.primary.file
+        call = call_of(location, file)
+        return place(location.primary if call is None else call) + (
+            "" if call is None else f", {helper(location, file)}"
+        )
+
+    return locate
+
+
+def draw_file(
+    path: str, form: str, kernel: str | None, config: Config, draw: Draw = draw_run
+) -> tuple[str, tuple[Problem, ...]]:
     """Return a drawing of the kernels of one file, and what was wrong.
 
-    `form` is `dot` or `graphml` (a graph of roles and barriers), `text` or `svg` (one run); a picture and a GraphML
-    file show one kernel. `kernel` chooses one, by its name or by the short form of a C++ name.
+    A picture and a GraphML file show one kernel. `kernel` chooses one, by its name or by the short form of a C++ name.
     """
     loaded, module, problems = load_with_host(path, config.nvcc)
     if loaded is None or module is None:
         return "", problems
     locator = locator_of(loaded, module, config)
     views = list(views_of(module, locator, kernel, config, loaded))
-    drawn = [(view, text) for view in views if (text := _drawn(view, locator, form)) is not None]
+    made = [(view, draw(view, locator, form)) for view in views]
+    drawn = [(view, text) for view, text in made if isinstance(text, str)]
     if form in _OF_ONE and len(drawn) > 1:
         names = ", ".join(view.function.name for view, _ in drawn)
         what = "a picture" if form == SVG else "a GraphML file"
         return "", (*problems, _problem(path, f"{what} shows one kernel; choose with --kernel: {names}"))
     if not drawn:
-        return "", (*problems, _problem(path, _why_nothing(module, views, kernel)))
+        return "", (*problems, _problem(path, _why_nothing(module, [text for _, text in made], kernel)))
     return "\n".join(text for _, text in drawn), problems
 
 
@@ -93,53 +194,13 @@ def _maker(
     return lambda launch: KernelView(module, function, launch, config.verify_seconds, tensor_maps=maps)
 
 
-def _why_nothing(module: Module, views: Sequence[KernelView], kernel: str | None) -> str:
-    if not views:
+def _why_nothing(module: Module, made: Sequence[str | NotDrawn], kernel: str | None) -> str:
+    reasons = [each.reason for each in made if isinstance(each, NotDrawn)]
+    if not reasons:
         names = ", ".join(function.name for function in module.entries) or "none"
         return f"no kernel is called {kernel}; there are: {names}" if kernel else "the file has no kernel"
-    for view in views:
-        if (whole := view.get(whole_kernel)) is not None:
-            reasons = whole.failure or "; ".join(reason.text for reason in whole.result.reasons[:2])
-            return f"no run of {view.function.name} could be followed: {reasons}"
-    return "no kernel uses barriers or asynchronous work that could be drawn"
+    return next((each for each in reasons if each != _NO_BARRIERS), _NO_BARRIERS)
 
 
 def _problem(path: str, message: str) -> Problem:
     return Problem(ProblemKind.INPUT, message, Position(path, 0))
-
-
-def _drawn(view: KernelView, locator: Locator, form: str) -> str | None:
-    """Return the drawing of one kernel: of the run that goes wrong, or of the longest one."""
-    whole = view.get(whole_kernel)
-    if whole is None:
-        return None
-    wrong = whole.violations[0] if whole.violations else None
-    run = whole.result.sample if wrong is None else wrong.run
-    if run is None or whole.result.shape is None:
-        return None
-    from ..explain.barrier_names import barrier_names
-
-    names = barrier_names(view.function, view.module, run.protocol)
-    block, cluster = (
-        "×".join(map(str, dim)) for dim in (whole.result.shape.block, whole.result.shape.cluster)
-    )
-    title = f"{kernel_name(view.function.name)}, block {block}, cluster {cluster}, open loops repeat {run.trips} times"
-    if form in (DOT, GRAPHML):
-        from ..explain.diagram import dot, graphml, role_graph
-
-        graph = role_graph(run.protocol, names, title, {} if wrong is None else stuck_at(wrong))
-        return dot(graph) if form == DOT else graphml(graph)
-    from ..explain.timeline import timeline, timeline_svg, timeline_text
-    from ..protocols.proof.simulate import scheduled_steps
-
-    def locate(point: int) -> str:
-        location = locator.location(view.function, point)
-        file = location.primary.file
-        call = call_of(location, file)
-        return place(location.primary if call is None else call) + (
-            "" if call is None else f", {helper(location, file)}"
-        )
-
-    schedule = tuple(wrong.problem.schedule if wrong is not None else ()) or scheduled_steps(run.protocol)
-    made = timeline(run.protocol, schedule, names, locate, title)
-    return timeline_svg(made) if form == SVG else timeline_text(made)

@@ -8,6 +8,7 @@ from dataclasses import fields, is_dataclass, replace
 from enum import Enum
 from typing import Any
 
+from ..explain.graphviz import LEFT, quoted
 from ..frontends import Loaded, NvccOptions, discover, load
 from ..ir import (
     Function,
@@ -85,7 +86,7 @@ def _problem(path: str, message: str) -> Problem:
 
 
 def _dot(module: Module, function: Function) -> str:
-    lines = [f"digraph {_quoted(function.name)} {{", '  node [shape=box, fontname="monospace"];']
+    lines = [f"digraph {quoted(function.name, LEFT)} {{", '  node [shape=box, fontname="monospace"];']
     lines += [f"  {line}" for line in _dot_lines(module, function)]
     return "\n".join([*lines, "}"]) + "\n"
 
@@ -96,18 +97,13 @@ def _dot_lines(module: Module, function: Function) -> Iterator[str]:
     for block in cfg.blocks:
         shown = [text[cfg.instructions[p].start : cfg.instructions[p].end] for p in block.points]
         label = "".join(f"{' '.join(line.split())}\n" for line in (f"block {block.index}", *shown))
-        yield f"b{block.index} [label={_quoted(label)}];"
+        yield f"b{block.index} [label={quoted(label, LEFT)}];"
     yield f'b{cfg.exit} [label="exit", shape=oval];'
     for edge in cfg.graph.edges:
         label = edge.kind.value
         if edge.guard is not None:
             label += f" {'!' if edge.guard.negated else ''}{edge.guard.register.name}"
-        yield f"b{edge.source} -> b{edge.target} [label={_quoted(label)}];"
-
-
-def _quoted(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\l")
-    return f'"{escaped}"'
+        yield f"b{edge.source} -> b{edge.target} [label={quoted(label, LEFT)}];"
 
 
 def _plain(value: Any, source: Source) -> Any:

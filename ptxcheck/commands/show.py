@@ -21,6 +21,7 @@ Show: TypeAlias = Callable[[str, str, str | None, Config], "tuple[str, tuple[Pro
 
 _RESOURCES = "Show what kernels keep on the chip, and what limits their main loop."
 _PROTOCOL = "Draw roles and barriers of kernels as a graph, for Graphviz or as GraphML."
+_AUTOMATON = "Draw what the threads of each role do, in which order, and what decides how they go on."
 _TIMELINE = "Show one run of a kernel step by step: the one that goes wrong, or the longest."
 
 
@@ -48,6 +49,14 @@ def _draw(path: str, form: str, kernel: str | None, config: Config) -> tuple[str
     from .drawings import draw_file
 
     return draw_file(path, form, kernel, config)
+
+
+def _draw_automata(
+    path: str, form: str, kernel: str | None, config: Config
+) -> tuple[str, tuple[Problem, ...]]:
+    from .drawings import draw_automata, draw_file
+
+    return draw_file(path, form, kernel, config, draw_automata)
 
 
 def _place(path: str, form: str, kernel: str | None, config: Config) -> tuple[str, tuple[Problem, ...]]:
@@ -94,5 +103,6 @@ def _command(name: str, summary: str, formats: tuple[str, ...], show: Show) -> c
 
 
 show_group.add_command(_command("protocol", _PROTOCOL, ("dot", "graphml"), _draw))
+show_group.add_command(_command("automaton", _AUTOMATON, ("dot", "graphml"), _draw_automata))
 show_group.add_command(_command("timeline", _TIMELINE, ("text", "svg"), _draw))
 show_group.add_command(_command("resources", _RESOURCES, ("text", "json"), _place))

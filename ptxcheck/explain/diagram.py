@@ -19,6 +19,7 @@ from ..protocols.model.actions import (
     Wait,
 )
 from .barrier_names import BarrierNames, barriers_of, is_of_warp
+from .graphviz import quoted
 from .roles import RoleOf, roles_of
 
 
@@ -59,7 +60,7 @@ def role_graph(
 
 def dot(graph: Any) -> str:
     """Return a graph of roles for Graphviz: boxes are roles, ellipses barriers, red what waits for ever."""
-    title = _quoted(graph.graph["title"])
+    title = quoted(graph.graph["title"])
     lines = [
         f"digraph {title} {{",
         f"  graph [rankdir=LR, label={title}, labelloc=t];",
@@ -68,11 +69,11 @@ def dot(graph: Any) -> str:
     ]
     for ident, node in graph.nodes.items():
         shape = "box" if node["kind"] == "role" else "ellipse"
-        lines.append(f"  {ident} [shape={shape}, label={_quoted(node['label'])}];")
+        lines.append(f"  {ident} [shape={shape}, label={quoted(node['label'])}];")
     for (a, b), edge in graph.edges.items():
         style = ", color=red, fontcolor=red" if edge["blocked"] or edge["cycle"] else ""
         style += ", penwidth=2" if edge["cycle"] else ""
-        lines.append(f"  {a} -> {b} [label={_quoted(edge['label'])}{style}];")
+        lines.append(f"  {a} -> {b} [label={quoted(edge['label'])}{style}];")
     return "\n".join([*lines, "}"]) + "\n"
 
 
@@ -132,8 +133,3 @@ def _deed(action: Action) -> str:
             return f"arrive, {action.needed} threads"
         case _:
             return ""
-
-
-def _quoted(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
-    return f'"{escaped}"'

@@ -11,20 +11,17 @@ repeat."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain, product
+from itertools import chain
 from math import lcm, prod
 
 from ...launch import GivenValue
 from ...terms.effort import Effort, OutOfEffortError, Work
 from ...verdict import AssumptionKind
 from ..automata.automaton import Automaton
-from ..automata.builder import build
-from ..automata.handed_words import HandedWords
 from ..automata.kept_loops import Kept
-from ..automata.known_residues import KnownResidues, Residue, combined
-from ..automata.received_values import ReceivedReads
+from ..automata.known_residues import Residue, combined
 from ..model.axiom import Axiom
 from ..model.launch_answers import requests_of
 from ..model.mechanisms import MEANINGS
@@ -43,6 +40,7 @@ from ..symex.values.traversal import walk
 from .congruences import comes_to_equal
 from .decisions import Questions
 from .exploration import Exploration, Explored
+from .kernel_automata import RoleAutomata, automata_of, kept_for, residues_of
 from .observers import with_observers
 from .operations import Failure
 from .polls import polls_of_lanes
@@ -59,7 +57,8 @@ from .word_contents import Found, WordUses
 _LOADS = "numbers in global memory that decide branches do not change while the kernel runs"
 _WRAPS = "no sum or multiple that decides branches wraps around"
 _TOO_MUCH = "roles take more than their share of the effort"
-_MOST_REBUILDS = 8
+_MOST_MODULI = 8
+"""How often more is found out about which residues matter."""
 _MOST_EMPTY = 3
 """How often further sizes are found to go wrong where they are empty."""
 _AHEAD = 4
@@ -127,14 +126,15 @@ def for_all(
     shape: Shape,
     registers: int | None,
     effort: Effort,
+    watch: Callable[[RoleAutomata], None] | None = None,
 ) -> Shown | Open:
     """Explore the product of a kernel: if that shows nothing, again with sizes that are not negative.
 
     Where words in shared memory decide what threads do, these are followed. Where masks keep low bits of what the host
     passes, each residue of those numbers is explored apart. That work comes in whole clusters, and that no size is
-    empty, are left to the host where it goes wrong else.
+    empty, are left to the host where it goes wrong else. `watch` is told each way in which the kernel is followed.
     """
-    kernel = _Kernel(program, layout, given, shape, registers, effort)
+    kernel = _Kernel(program, layout, given, shape, registers, effort, watch)
     found = _for_all_sizes(kernel)
     if isinstance(found, Open) and found.asks_apart:
         in_whole = replace(kernel, in_whole_clusters=True)
@@ -171,13 +171,13 @@ def _with_work(kernel: _Kernel, found: Open, otherwise: Open) -> Shown | Open:
 
 def _explored(kernel: _Kernel, *, takes_sizes: bool) -> tuple[Shown | Open, bool]:
     """Explore a kernel in each way that may show more; and tell whether it matters that no size is negative."""
-    kept = _kept(takes_sizes, follows=bool(requests_of(kernel.program.cfg)))
+    kept = kept_for(takes_sizes=takes_sizes, follows=bool(requests_of(kernel.program.cfg)))
     found = kernel.explored(kept)
     takes_some = bool(kept.sizes or kept.signs)
     asked = kept.words.asked | kept.words.points
     for points in (asked, frozenset[int]()) if kept.words.asked else ():
         if isinstance(found, Open):
-            kept = _kept(takes_sizes, points, follows=True)
+            kept = kept_for(points, takes_sizes=takes_sizes, follows=True)
             again = kernel.explored(kept)
             takes_some |= bool(kept.sizes or kept.signs)
             found = again if isinstance(again, Shown) else found
@@ -185,24 +185,6 @@ def _explored(kernel: _Kernel, *, takes_sizes: bool) -> tuple[Shown | Open, bool
         by_residue, takes_more = _for_each_residue(kernel, kept, takes_sizes=takes_sizes)
         return by_residue or found, takes_some or takes_more
     return found, takes_some
-
-
-def _kept(
-    takes_sizes: bool,
-    points: Collection[int] = (),
-    residues: Mapping[Atom, Residue] | None = None,
-    told: Mapping[Atom, int] | None = None,
-    *,
-    follows: bool = False,
-) -> Kept:
-    words, received = HandedWords(set(points)), ReceivedReads(follows)
-    sizes = dict[Atom, int]() if takes_sizes else None
-    return Kept(
-        sizes=sizes,
-        residues=KnownResidues(residues, told),
-        words=words,
-        received=received,
-    )
 
 
 def _with_told_residues(
@@ -213,8 +195,10 @@ def _with_told_residues(
     And tell whether sizes were taken not to be negative.
     """
     takes_some = False
-    for _ in range(_MOST_REBUILDS):
-        kept = _kept(takes_sizes, before.words.points, None, asked, follows=before.received.follows)
+    for _ in range(_MOST_MODULI):
+        kept = kept_for(
+            before.words.points, None, asked, takes_sizes=takes_sizes, follows=before.received.follows
+        )
         found = kernel.with_share(_OF_TOLD).explored(kept)
         takes_some |= bool(kept.sizes or kept.signs)
         more = combined({**asked, **{n: lcm(m, asked.get(n, 1)) for n, m in kept.residues.asked.items()}})
@@ -234,14 +218,16 @@ def _for_each_residue(
     """
     asked = combined(before.residues.asked)
     takes_some = is_extended = False
-    for _ in range(_MOST_REBUILDS):
+    for _ in range(_MOST_MODULI):
         if prod(asked.values()) > _MOST_RESIDUES:
             told, takes_more = _with_told_residues(kernel, before, asked, takes_sizes=takes_sizes)
             return told if isinstance(told, Shown) else None, takes_some or takes_more
         shown: list[Shown] = []
         count, before_all = prod(asked.values()), kernel.effort.spent
-        for residues in _residues_of(asked):
-            kept = _kept(takes_sizes, before.words.points, residues, follows=before.received.follows)
+        for residues in residues_of(asked):
+            kept = kept_for(
+                before.words.points, residues, takes_sizes=takes_sizes, follows=before.received.follows
+            )
             found = kernel.with_share(_AHEAD / (count - len(shown))).explored(kept)
             takes_some |= bool(kept.sizes or kept.signs)
             if isinstance(found, Open):
@@ -275,13 +261,6 @@ def _extend(effort: Effort, before: int, shown: int, count: int) -> bool:
     return True
 
 
-def _residues_of(asked: Mapping[Atom, int]) -> Iterator[Mapping[Atom, Residue]]:
-    """Yield all residues of some numbers together."""
-    names = sorted(asked, key=lambda name: name.digest)
-    for rests in product(*(range(asked[name]) for name in names)):
-        yield {name: Residue(asked[name], rest) for name, rest in zip(names, rests, strict=True)}
-
-
 def _united(shown: Sequence[Shown]) -> Shown:
     """Return what holds where each of several cases was shown."""
     return Shown(
@@ -306,6 +285,7 @@ class _Kernel:
     shape: Shape
     registers: int | None
     effort: Effort
+    watch: Callable[[RoleAutomata], None] | None = None
     not_empty: Mapping[Atom, Open] = field(default_factory=dict)
     """Parameters that are taken to be at least 1, and what goes wrong else."""
     in_whole_clusters: bool = False
@@ -333,7 +313,7 @@ class _Kernel:
         cfg = self.program.cfg
         stored = Stores(cfg, self.program.facts).numbers
         try:
-            automata = self._automata(kept)
+            automata = automata_of(self.program, self.layout, self.shape, kept, self.effort)
             made = roles_of(cfg, automata, MEANINGS, stored, self.given, self.effort)
         except NotFollowedError as error:
             return Open(error.reason, error.point)
@@ -341,6 +321,8 @@ class _Kernel:
             return Open(_TOO_MUCH, -1)
         except RecursionError:
             return Open("a value is computed in too many steps to be followed", -1)
+        if self.watch is not None:
+            self.watch(RoleAutomata(automata, made, kept.residues.known))
         roles = with_observers(cfg, with_settled_loads(cfg, made))
         fewer = roles if kept.words.points else by_symmetry(roles)
         found = self._explored_with(kept, automata, fewer)
@@ -402,18 +384,6 @@ class _Kernel:
         for point in polls_of_lanes(automata, self.program.polls_of_lanes):
             facts.take(LANES_POLL_ALIKE, point)
         return _shown(exploration.questions, kept, setup, explored, points, self.not_empty)
-
-    def _automata(self, kept: Kept) -> tuple[Automaton, ...]:
-        """Return the automata of all CTAs, which keep loops alike. Raises NotFollowedError."""
-        for _ in range(_MOST_REBUILDS):
-            before = kept.size
-            automata = tuple(
-                build(self.program, self.layout, self.shape, rank, kept, self.effort)
-                for rank in range(self.shape.ctas)
-            )
-            if self.shape.ctas == 1 or kept.size == before:
-                return automata
-        raise NotFollowedError("the CTAs of a cluster keep loops in different ways", -1)
 
 
 def _changes(equation: Equation) -> bool:

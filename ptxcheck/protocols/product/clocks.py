@@ -44,7 +44,9 @@ class Clocks:
 
     def __getitem__(self, slot: Slot) -> Knowledge:
         known = self._known[slot]
-        return self._updated(slot, known) if self._forgotten and known else known
+        if not known or self._seen.get(slot, 0) == len(self._forgotten):
+            return known
+        return self._updated(slot, known)
 
     def get(self, slot: Slot, default: Knowledge = 0) -> Knowledge:
         return self[slot] if slot in self._known else default

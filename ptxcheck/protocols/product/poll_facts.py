@@ -28,6 +28,7 @@ from .questions import Below, Terms
 _Slopes: TypeAlias = tuple[tuple[int, int], ...]
 Facts: TypeAlias = tuple[tuple[int, int | None, int | None], ...]
 """Numbers of directions, with the bounds of each that are known in the present round."""
+_Direction: TypeAlias = tuple[int, tuple[Site, ...], tuple[tuple[int, int], ...]]
 
 
 class PollFacts:
@@ -40,6 +41,7 @@ class PollFacts:
         """The least and the largest threshold in the first rounds."""
         self._sites: list[list[tuple[Node, Site]]] = []
         """Where each is asked about, once for each loop that may count it."""
+        self._at: dict[int, Sequence[_Direction]] = {}
         self._classes = questions.nests[number].loops
         for node in automaton.nodes:
             if node.question is not None:
@@ -62,20 +64,35 @@ class PollFacts:
 
     def at(self, node: Node, ordinals: Ordinals, known: Decisions) -> Facts:
         """Return what is decided where a strand is."""
-        rounds = dict(zip(node.loops, ordinals, strict=True))
-        classes = self._classes[node.number]
         found: list[tuple[int, int | None, int | None]] = []
-        for number, slopes in enumerate(self._slopes):
-            if not slopes.keys() <= rounds.keys():
-                continue
+        for number, sites, slopes in self._directions(node):
             now = ANYTHING
-            for _, site in self._sites[number]:
-                if not site.loop or classes[site.depth : site.depth + 1] == (site.loop,):
-                    assert isinstance(site.asked, Below)
-                    now = now.within(known.interval(site, ordinals[: site.depth]))
-            back = -sum(slope * rounds[header] for header, slope in slopes.items())
-            found += self._clipped(number, now.moved(back))
+            for site in sites:
+                now = now.within(known.interval(site, ordinals[: site.depth]))
+            if now is not ANYTHING:
+                back = -sum(slope * ordinals[depth] for depth, slope in slopes)
+                found += self._clipped(number, now.moved(back))
         return tuple(found)
+
+    def _directions(self, node: Node) -> Sequence[_Direction]:
+        """Return the directions that may be known at a node, with who asks, and slopes by the depths of loops."""
+        found = self._at.get(node.number)
+        if found is None:
+            classes, depths = self._classes[node.number], {header: at for at, header in enumerate(node.loops)}
+            found = self._at[node.number] = tuple(
+                (
+                    number,
+                    tuple(
+                        site
+                        for _, site in self._sites[number]
+                        if not site.loop or classes[site.depth : site.depth + 1] == (site.loop,)
+                    ),
+                    tuple((depths[header], slope) for header, slope in slopes.items()),
+                )
+                for number, slopes in enumerate(self._slopes)
+                if slopes.keys() <= depths.keys()
+            )
+        return found
 
     def _clipped(self, number: int, known: Interval) -> Facts:
         least, most = self._range[number]
@@ -84,13 +101,17 @@ class PollFacts:
         high = None if high is None or high >= most else max(high, least - 1)
         return () if low is None and high is None else ((number, low, high),)
 
-    def implies(self, facts: Facts, needed: Facts) -> bool:
+    @staticmethod
+    def implies(facts: Facts, needed: Facts) -> bool:
         """Tell whether all that is needed is known."""
-        bounds = _bounds(facts)
-        return all(
-            bounds.get(number, ANYTHING).within(Interval(low, high)) == bounds.get(number, ANYTHING)
-            for number, low, high in needed
-        )
+        bounds = {number: (low, high) for number, low, high in facts}
+        for number, low, high in needed:
+            least, most = bounds.get(number, (None, None))
+            if low is not None and (least is None or least < low):
+                return False
+            if high is not None and (most is None or most > high):
+                return False
+        return True
 
     def decided(self, facts: Facts, site: Site, used: set[int]) -> bool | None:
         """Return what is known of a question, and add the direction that decides it to those that were used."""

@@ -98,6 +98,7 @@ class Atom(tuple[object, ...]):
     """What the atom is computed by, also when it is cut down."""
     nesting: int
     """How deep atoms are nested in that."""
+    hash_number: int
     marks: int
     """A bit for each atom in that, and for itself: atoms without a common bit have no atom in common."""
 
@@ -121,6 +122,7 @@ class Atom(tuple[object, ...]):
         self.kind = kind
         self.inner_kind = inner_kind
         self.digest = digest
+        self.hash_number = int.from_bytes(digest[:8], "little") >> 2
         self.inner = inner
         self.nesting = 1 + nesting
         self.marks = marks | self.mark
@@ -135,7 +137,7 @@ class Atom(tuple[object, ...]):
         return 1 << int.from_bytes(self.digest[8:10], "little") % _MARKS
 
     def __hash__(self) -> int:
-        return int.from_bytes(self.digest[:8], "little") >> 2
+        return self.hash_number
 
     def __eq__(self, other: object) -> bool:
         return self is other or (isinstance(other, Atom) and self.digest == other.digest)

@@ -20,6 +20,9 @@ from .handed_words import Read, Stored
 Assigned: TypeAlias = tuple[Atom, int | Form]
 """A variable, and what it becomes, in terms of what variables were before."""
 
+Passed: TypeAlias = tuple[ThreadSet, tuple[tuple[int, int], ...]]
+"""Threads, and edges between blocks that they pass with nothing done: from the end of one block to another one."""
+
 
 class Arrival(Enum):
     """What an edge does to the ordinals of loops."""
@@ -87,6 +90,8 @@ class Node:
     """What decides which of two targets is next: the first where it holds."""
     sides: tuple[ThreadSet, ...] = ()
     """Threads that part here, for each target."""
+    passed: tuple[Passed, ...] = ()
+    """Who passes which blocks on the way to the one target, where threads parted and did nothing (`silent_sides`)."""
     stored: tuple[Stored, ...] = ()
     """Words that threads store to constant places."""
     read: tuple[Read, ...] = ()

@@ -43,7 +43,8 @@ def _settled(cfg: Cfg, uses: LoadUses, role: Role) -> Role:
     onward = role.onward()
     begun = _begun(cfg, role, onward)
     rests = {
-        number: _read_at_end(cfg, uses, step, blocks, begun[number]) for number, step in role.steps.items()
+        number: _read_at_end(cfg, uses, role, step, blocks, begun[number])
+        for number, step in role.steps.items()
     }
     entered = {target for own in onward.values() for target, _ in own}
     known: dict[int, _Open] = {number: () for number in role.steps if number not in entered}
@@ -106,22 +107,42 @@ def _begun(cfg: Cfg, role: Role, onward: Mapping[int, Sequence[tuple[int, Arriva
 
 
 def _read_at_end(
-    cfg: Cfg, uses: LoadUses, step: Step, blocks: Mapping[int, int], begun: int
+    cfg: Cfg, uses: LoadUses, role: Role, step: Step, blocks: Mapping[int, int], begun: int
 ) -> frozenset[int]:
     """Return the loads whose registers are read behind the last action of a step, and before the next step begins.
 
-    None where the step only asks what happens next in its block, or only parts threads. Where both sides of a branch
-    are passed at once, what is read on some way counts, as it does in a run.
+    None where the step only asks what happens next in its block, or only parts threads; but on sides on which nothing
+    happens, what all threads of the strand read. Where both sides of a branch are passed at once, what is read on some
+    way counts, as it does in a run.
     """
-    block = step.node.block
+    node, block = step.node, step.node.block
+    on_sides = [
+        frozenset(
+            load for edge in edges for load in _read_behind(cfg, uses, *edge, cfg.blocks[edge[0]].start)
+        )
+        for threads, edges in node.passed
+        if threads & role.threads
+    ]
+    passed = frozenset.intersection(*on_sides) if on_sides else frozenset[int]()
     is_part_of_one = any(arrival is Arrival.KEEP for _, arrival, _ in step.nexts)
-    if block == cfg.exit or is_part_of_one or (step.node.sides and not step.actions):
-        return frozenset()
-    last = max((begun, *(action.point for action in step.actions)))
-    parts = [range(last + 1, cfg.blocks[block].end)]
-    if any(blocks[node] not in cfg.successors[block] for node, _, _ in step.nexts):
-        passed = sorted(between(cfg, block).blocks)
-        parts += [range(cfg.blocks[each].start, cfg.blocks[each].end) for each in passed]
+    if block == cfg.exit or is_part_of_one or (node.sides and not step.actions):
+        return passed
+    first = 1 + max((begun, *(action.point for action in step.actions)))
+    nexts = [blocks[target] for target, _, _ in step.nexts] if not node.passed else []
+    own = uses.read_in(range(first, cfg.blocks[block].end))
+    return passed.union(own, *(_read_behind(cfg, uses, block, each, first) for each in nexts))
+
+
+def _read_behind(cfg: Cfg, uses: LoadUses, block: int, target: int, first: int) -> frozenset[int]:
+    """Return the loads whose registers are read from a point of a block on, and up to another block.
+
+    That is the join where both sides of the branch at the end are passed at once.
+    """
+    parts = [range(first, cfg.blocks[block].end)]
+    if target not in cfg.successors[block]:
+        parts += [
+            range(cfg.blocks[each].start, cfg.blocks[each].end) for each in sorted(between(cfg, block).blocks)
+        ]
     return frozenset(load for part in parts for load in uses.read_in(part))
 
 

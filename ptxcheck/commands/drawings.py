@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from ..cfg.inlining import with_calls_inlined
 from ..config import Config
-from ..explain.violations import stuck_at, whole_kernel
+from ..explain.violations import stuck_at, verified_launch, whole_kernel
 from ..frontends import Loaded
 from ..ir import Function, Module
 from ..launch import Launch
@@ -95,7 +95,7 @@ def draw_automata(view: KernelView, locator: Locator, form: str) -> str | NotDra
     assert view.verify_seconds is not None, "it was verified"
     locate = _locate(view, locator)
     found = role_automata(
-        view.cfg, view.function, view.module, view.launch, shape, seconds=view.verify_seconds
+        view.cfg, view.function, view.module, verified_launch(view), shape, seconds=view.verify_seconds
     )
     result, automata = found.result, found.automata
     why = ""

@@ -13,7 +13,7 @@ from ..protocols.model.actions import Action, Wait
 from ..protocols.product.roles import Role, Step
 from ..protocols.role_automata import RoleAutomata
 from .barrier_names import BarrierNames, barriers_of, is_of_warp
-from .graphviz import LEFT, quoted
+from .graphviz import LEFT, digraph, quoted
 from .predicates import predicate_text
 from .roles import roles_of
 from .timeline import Locate
@@ -52,13 +52,7 @@ def automaton_graph(found: RoleAutomata, names: BarrierNames, locate: Locate, ti
 
 def automaton_dot(graph: Any) -> str:
     """Return a graph of role automata for Graphviz: a frame for each role, rounded boxes where threads decide."""
-    title = quoted(graph.graph["title"])
-    lines = [
-        f"digraph {title} {{",
-        f"  graph [label={title}, labelloc=t, fontname=monospace];",
-        '  node [shape=box, fontname="monospace"];',
-        '  edge [fontname="monospace"];',
-    ]
+    lines: list[str] = []
     by_role: dict[str, list[str]] = {}
     for ident, node in graph.nodes.items():
         style = ", style=rounded" if node["asks"] else ""
@@ -68,7 +62,7 @@ def automaton_dot(graph: Any) -> str:
     for number, (role, nodes) in enumerate(by_role.items()):
         lines += [f"  subgraph cluster_{number} {{", f"    label={quoted(role)};", *nodes, "  }"]
     lines += [f"  {a} -> {b} [label={quoted(edge['label'])}];" for (a, b), edge in graph.edges.items()]
-    return "\n".join([*lines, "}"]) + "\n"
+    return digraph(graph.graph["title"], lines, graph='fontname="monospace", ', node="shape=box, ")
 
 
 @dataclass(slots=True)

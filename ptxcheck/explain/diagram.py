@@ -19,7 +19,7 @@ from ..protocols.model.actions import (
     Wait,
 )
 from .barrier_names import BarrierNames, barriers_of, is_of_warp
-from .graphviz import quoted
+from .graphviz import digraph, quoted
 from .roles import RoleOf, roles_of
 
 
@@ -60,13 +60,7 @@ def role_graph(
 
 def dot(graph: Any) -> str:
     """Return a graph of roles for Graphviz: boxes are roles, ellipses barriers, red what waits for ever."""
-    title = quoted(graph.graph["title"])
-    lines = [
-        f"digraph {title} {{",
-        f"  graph [rankdir=LR, label={title}, labelloc=t];",
-        '  node [fontname="monospace"];',
-        '  edge [fontname="monospace"];',
-    ]
+    lines: list[str] = []
     for ident, node in graph.nodes.items():
         shape = "box" if node["kind"] == "role" else "ellipse"
         lines.append(f"  {ident} [shape={shape}, label={quoted(node['label'])}];")
@@ -74,7 +68,7 @@ def dot(graph: Any) -> str:
         style = ", color=red, fontcolor=red" if edge["blocked"] or edge["cycle"] else ""
         style += ", penwidth=2" if edge["cycle"] else ""
         lines.append(f"  {a} -> {b} [label={quoted(edge['label'])}{style}];")
-    return "\n".join([*lines, "}"]) + "\n"
+    return digraph(graph.graph["title"], lines, graph="rankdir=LR, ")
 
 
 def graphml(graph: Any) -> str:

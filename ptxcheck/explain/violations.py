@@ -10,7 +10,7 @@ from functools import cached_property
 
 from ..descriptors.contract import Contract
 from ..ir import Immediate
-from ..launch import BlockOrigin, GivenValue
+from ..launch import BlockOrigin, GivenValue, Launch
 from ..opcodes.op import Op
 from ..opcodes.spec import Trait
 from ..protocols.contract.given import AT_POINT
@@ -213,12 +213,11 @@ def whole_kernel(view: KernelView) -> WholeKernel | None:
     if seconds is None or not view.function.is_entry or not concerns(view):
         return None
     try:
-        launch = replace(view.launch, given=(*view.launch.given, *_known_boxes(view)))
         result = verify(
             view.cfg,
             view.function,
             view.module,
-            launch,
+            verified_launch(view),
             seconds=seconds,
             for_every_count=view.for_every_count,
         )
@@ -227,6 +226,11 @@ def whole_kernel(view: KernelView) -> WholeKernel | None:
         place = f"{frame.filename.rsplit('/ptxcheck/', 1)[-1]}:{frame.lineno}"
         return WholeKernel(Verification(None), f"{type(error).__name__}: {error} at {place}")
     return WholeKernel(result)
+
+
+def verified_launch(view: KernelView) -> Launch:
+    """Return the launch of a kernel, with the bytes of boxes that are known."""
+    return replace(view.launch, given=(*view.launch.given, *_known_boxes(view)))
 
 
 def _known_boxes(view: KernelView) -> Iterator[GivenValue]:

@@ -23,6 +23,7 @@ from .proof.first.budget import Budget
 from .proof.first.cluster_choice import MOST_CTAS, admitted_cluster, only_cluster, shapes_to_try
 from .proof.first.cluster_use import uses_cluster
 from .proof.first.driver.all_runs import Verifier
+from .role_automata import role_automata
 from .symex.slice.endless_loops import ENDLESS, polling_loops
 from .symex.slice.layout import Layout, layout_of
 from .symex.slice.sliced_program import Program
@@ -77,21 +78,11 @@ def shown_for_every_count(
     cfg: Cfg, function: Function, module: Module, launch: Launch, *, seconds: float = 20.0
 ) -> Shown | Open:
     """Ask the product of role automata alone, for a launch whose block and cluster are known; no run is made."""
-    followed = with_words_in_registers(function)
-    if followed is not function:
-        cfg, function = build(followed), followed
     block = launch.block or _most_threads(function)
     cluster = launch.cluster or (None if uses_cluster(cfg) else (1, 1, 1))
     if block is None or cluster is None:
         return Open("the launch is not known", -1)
-    return for_all(
-        Program(cfg, module, launch, accesses=True),
-        layout_of(function, module, launch.given, launch.facts),
-        launch.given,
-        Shape(block, cluster),
-        most_registers(function.attributes, prod(block)),
-        Effort(seconds),
-    )
+    return role_automata(cfg, function, module, launch, Shape(block, cluster), seconds=seconds).result
 
 
 def _verify_suggested(

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import chain, product
+from itertools import product
 
 from ...terms.effort import Effort
 from ..automata.automaton import Automaton
@@ -21,12 +21,12 @@ from ..automata.handed_words import HandedWords
 from ..automata.kept_loops import Kept
 from ..automata.known_residues import KnownResidues, Residue
 from ..automata.received_values import ReceivedReads
-from ..model.actions import Protocol, Strand
+from ..model.actions import Protocol
 from ..symex.slice.layout import Layout
 from ..symex.slice.sliced_program import Program
 from ..symex.values.symbol import Atom
 from ..symex.values.trace import NotFollowedError, Shape
-from .roles import Role
+from .roles import Role, strand_of
 
 _MOST_REBUILDS = 8
 
@@ -43,16 +43,8 @@ class RoleAutomata:
     @property
     def protocol(self) -> Protocol:
         """Return strands that do all that the roles do in any node, in the order of nodes."""
-        strands = []
-        for role in self.roles:
-            info, actions = (
-                role.info,
-                tuple(chain.from_iterable(step.actions for step in role.steps.values())),
-            )
-            strands.append(
-                Strand(info.cta, info.warp, info.lanes, info.name, actions, tuple(range(len(actions))))
-            )
-        return Protocol(tuple(strands), 0)
+        steps = ((role.info, role.steps.values()) for role in self.roles)
+        return Protocol(tuple(strand_of(info, (step.actions for step in own)) for info, own in steps), 0)
 
 
 def kept_for(

@@ -29,6 +29,7 @@ _Slopes: TypeAlias = tuple[tuple[int, int], ...]
 Facts: TypeAlias = tuple[tuple[int, int | None, int | None], ...]
 """Numbers of directions, with the bounds of each that are known in the present round."""
 _Direction: TypeAlias = tuple[int, tuple[Site, ...], tuple[tuple[int, int], ...]]
+"""A number of a direction, the sites that ask about it, and by how much each loop around, by depth, moves it."""
 
 
 class PollFacts:
@@ -42,6 +43,7 @@ class PollFacts:
         self._sites: list[list[tuple[Node, Site]]] = []
         """Where each is asked about, once for each loop that may count it."""
         self._at: dict[int, Sequence[_Direction]] = {}
+        """Those that may be known, by node."""
         self._classes = questions.nests[number].loops
         for node in automaton.nodes:
             if node.question is not None:

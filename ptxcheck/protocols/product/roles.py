@@ -10,7 +10,7 @@ Not covered: waits that registers of tensor loads imply: see `settled_loads`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -106,7 +106,7 @@ def roles_of(
         for number, each in enumerate(automata)
         for row in _rows(cfg, number, each, meanings, stored, effort)
     ]
-    strands = tuple(_strand(info, by_node) for info, _, _, by_node in rows)
+    strands = tuple(strand_of(info, by_node.values()) for info, _, _, by_node in rows)
     changed = _with_requests(cfg, with_given(Protocol(strands, 0), given).strands)
     heard = without_unheard_arrivals(cfg, changed)
     found = []
@@ -140,9 +140,9 @@ def _with_requests(cfg: Cfg, strands: Sequence[Strand]) -> Sequence[Strand]:
     return [replace(each, actions=tuple(marked(a, each.cta) for a in each.actions)) for each in strands]
 
 
-def _strand(info: StrandInfo, by_node: Mapping[_At, tuple[Action, ...]]) -> Strand:
+def strand_of(info: StrandInfo, parts: Iterable[Sequence[Action]]) -> Strand:
     """Return a strand that does all that one does in any node."""
-    actions = tuple(action for own in by_node.values() for action in own)
+    actions = tuple(action for own in parts for action in own)
     return Strand(info.cta, info.warp, info.lanes, info.name, actions, tuple(range(len(actions))))
 
 

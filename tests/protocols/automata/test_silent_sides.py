@@ -139,10 +139,9 @@ WAIT: mbarrier.try_wait.parity.shared::cta.b64 %p8, [%r1], 0; @!%p8 bra WAIT;
 
 def _strands(monkeypatch: pytest.MonkeyPatch, text: str) -> tuple[Shown | Open, int]:
     counts: list[int] = []
-    look = with_alike_numbers
 
     def note(*given: object) -> tuple[Role, ...]:
-        roles = look(*given)  # type: ignore[arg-type]
+        roles = with_alike_numbers(*given)  # type: ignore[arg-type]
         counts.append(len(roles))
         return roles
 

@@ -99,6 +99,7 @@ class Atom(tuple[object, ...]):
     nesting: int
     """How deep atoms are nested in that."""
     hash_number: int
+    """Part of the digest: hashes are asked for more often than atoms are made."""
     marks: int
     """A bit for each atom in that, and for itself: atoms without a common bit have no atom in common."""
 
